@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""Figures of headroom's run directories.
+
+    plot.py curves DIR...      loss against step, one line a configuration, seeds as a band
+    plot.py rank DIR...        held-out error against key size at a fixed budget, with the baselines
+    plot.py examples DIR...    error against the number of in-context examples, with the baselines
+
+DIR is a run directory or holds run directories. Runs that differ only in their seeds become one line: their mean, with the
+band from the lowest to the highest. A cross marks a run that diverged. --out's extension chooses PNG, SVG or PDF.
+Needs matplotlib. Exit codes: 0 done, 2 wrong usage, 3 nothing to draw or a file that cannot be read or written.
+"""
+import argparse
+import math
+import sys
+
+from figures import draw, runs
+from figures.runs import Problem, note
+
+SIZES = ("model.attention.heads", "model.attention.key_size", "model.attention.value_size")
+
+
+def finite_positive(series, what):
+    """What a log axis can show; says what it leaves out."""
+    kept = [(x, y) for x, y in series if x > 0 and y > 0 and math.isfinite(y)]
+    left_out = sum(1 for x, y in series if x > 0 and math.isfinite(y) and y <= 0)
+    if left_out:
+        note(f"{what}: {left_out} values of 0 or below have no place on a log axis")
+    return kept
+
+
+def curves(args):
+    figure, axes = draw.new(args.title)
+    name, title = ("eval.csv", "held-out") if args.held_out else ("train.csv", "training")
+    found = runs.find(args.dirs)
+    crosses, drawn, baselines = [], 0, {}
+    for index, (label, members) in enumerate(runs.group(found, ())):
+        series = []
+        for run in members:
+            points = finite_positive(run.column(name, args.column), run.path)
+            if not points:
+                note(f"{run.path}: no rows to draw in {name}")
+            else:
+                series.append(points)
+            if run.diverged and points:
+                crosses.append((points[-1], draw.style(index)))
+            baselines = run.baselines() or baselines
+        if series:
+            draw.band(axes, series, draw.style(index), label, dense=True)
+            drawn += 1
+    if not drawn:
+        raise Problem(f"nothing to draw: no run has rows in {name}")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    if args.column == "loss":
+        draw.baseline_lines(axes, wanted_lines(args, baselines))
+    for point, look in crosses:
+        draw.mark_diverged(axes, [point], look)
+    draw.legend(axes, bool(crosses))
+    draw.log_axis(axes.xaxis)
+    draw.log_axis(axes.yaxis)
+    axes.set_xlabel("step")
+    axes.set_ylabel(f"{title} {args.column.replace('_', ' ')}")
+    draw.save(figure, args.out)
+
+
+def rank(args):
+    figure, axes = draw.new(args.title)
+    rows, crosses, baselines, drawn = [], [], {}, 0
+    found = runs.find(args.dirs)
+    budgets = sorted({run.budget for run in found})
+    groups = []
+    for budget in budgets:
+        for label, members in runs.group([run for run in found if run.budget == budget], SIZES):
+            budget_label = f"budget {budget}" if len(budgets) > 1 else ""
+            groups.append((", ".join(filter(None, (budget_label, label))), members))
+    for index, (label, members) in enumerate(groups):
+        series = {}  # seed of the data -> [(key size, error)]
+        for run in sorted(members, key=lambda r: r.key_size):
+            values = run.column("eval.csv", args.column)
+            if run.diverged or not values:
+                note(f"{run.path}: {'diverged' if run.diverged else 'no rows in eval.csv'}")
+                if run.diverged:
+                    crosses.append(((run.key_size, None), draw.style(index)))
+                continue
+            value = values[-1][1]
+            rows.append((label, run.heads, run.key_size, value, run))
+            series.setdefault((run.config.get("seed"), run.config.get("seeds.init"), run.config.get("seeds.data")),
+                              []).append((run.key_size, value))
+            baselines = run.baselines() or baselines
+        series = [kept for kept in (finite_positive(s, label or "error") for s in series.values()) if kept]
+        if series:
+            draw.band(axes, series, draw.style(index), label)
+            drawn += 1
+    if not drawn:
+        raise Problem("nothing to draw: no run that did not diverge has rows in eval.csv")
+    sizes = sorted({run.key_size for run in found})
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xlim(sizes[0] / 1.25, sizes[-1] * 1.25)
+    axes.set_xticks(sizes, [str(size) for size in sizes])
+    axes.minorticks_off()
+    if args.column == "loss":
+        wanted = wanted_lines(args, baselines)
+        values = [row[3] for row in rows] + list(wanted.values())
+        axes.set_ylim(min(v for v in values if v > 0) / 1.5, max(values) * 1.25)
+        draw.baseline_lines(axes, wanted)
+    for point, look in crosses:
+        draw.mark_diverged(axes, [point], look)
+    draw.legend(axes, bool(crosses))
+    draw.log_axis(axes.yaxis)
+    axes.set_xlabel("key size $r$ of a head" + (f" (width $\\cdot$ heads $\\cdot$ $r$ = {budgets[0]})" if len(budgets) == 1 else ""))
+    axes.set_ylabel("held-out error" if args.column == "loss" else f"held-out {args.column.replace('_', ' ')}")
+    print_table(rows, wanted_lines(args, baselines) if args.column == "loss" else {})
+    draw.save(figure, args.out)
+
+
+def wanted_lines(args, baselines):
+    """{name: error} of the baselines asked for that have one error, not one a position."""
+    return {name: next(iter(baselines[name].values())) for name in args.baselines if len(baselines.get(name, ())) == 1}
+
+
+def print_table(rows, baselines):
+    """The figure's numbers, seeds pooled."""
+    pooled = {}
+    for label, heads, size, value, _ in rows:
+        pooled.setdefault((label, heads, size), []).append(value)
+    print(f"{'heads x key size':>18}  {'held-out error':>14}  {'lowest':>8}  {'highest':>8}  seeds")
+    for (label, heads, size), values in sorted(pooled.items(), key=lambda item: (item[0][0], item[0][2])):
+        mean = sum(values) / len(values)
+        print(f"{f'{heads} x {size}':>18}  {mean:>14.4f}  {min(values):>8.4f}  {max(values):>8.4f}  {len(values)}  {label}".rstrip())
+    for name, error in baselines.items():
+        print(f"{draw.baseline_label(name):>18}  {error:>14.4f}")
+
+
+def examples(args):
+    figure, axes = draw.new(args.title)
+    crosses, baselines, drawn, lowest = [], {}, 0, math.inf
+    for index, (label, members) in enumerate(runs.group(runs.find(args.dirs), ())):
+        series = []
+        for run in members:
+            rows = run.rows("eval_positions.csv")
+            steps = [int(runs.number(row["step"])) for row in rows]
+            points = [(int(row["position"]), runs.number(row["error"])) for row, step in zip(rows, steps) if step == max(steps)]
+            kept = [(x, y) for x, y in points if y > 0 and math.isfinite(y)]
+            baselines = run.baselines() or baselines
+            if run.diverged:
+                note(f"{run.path}: diverged")
+                crosses.append(((max((x for x, _ in points), default=0), None), draw.style(index)))
+            elif not kept:
+                note(f"{run.path}: no rows in eval_positions.csv (only tasks in context have them)")
+            if kept and not run.diverged:
+                series.append(kept)
+                lowest = min(lowest, *(y for _, y in kept))
+        if series:
+            draw.band(axes, series, draw.style(index), label or "model")
+            drawn += 1
+    if not drawn:
+        raise Problem("nothing to draw: no run that did not diverge has rows in eval_positions.csv")
+    axes.set_yscale("log")
+    highest = axes.get_ylim()[1]
+    for index, (name, at) in enumerate(baselines.items()):
+        points = sorted((x, y) for x, y in at.items() if x is not None and math.isfinite(y))
+        axes.plot([x for x, _ in points], [max(y, 1e-300) for _, y in points], color=draw.GREY, linewidth=1.1, zorder=1,
+                  linestyle=draw.DASHES[index % len(draw.DASHES)], label=draw.baseline_label(name))
+        highest = max(highest, *(y for _, y in points)) if points else highest
+    axes.set_ylim(lowest / 2, min(highest * 1.2, 20))
+    for point, look in crosses:
+        draw.mark_diverged(axes, [point], look)
+    draw.legend(axes, bool(crosses))
+    draw.log_axis(axes.yaxis)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.set_xlabel("in-context examples")
+    axes.set_ylabel("held-out error, normalised")
+    draw.save(figure, args.out)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for function, help_text in ((curves, "loss against step"), (rank, "held-out error against key size"),
+                                (examples, "error against in-context examples")):
+        command = commands.add_parser(function.__name__, help=help_text)
+        command.set_defaults(function=function)
+        command.add_argument("dirs", nargs="+", metavar="DIR", help="a run directory, or one that holds some")
+        command.add_argument("-o", "--out", default=f"{function.__name__}.png", help="the picture: .png, .svg or .pdf (%(default)s)")
+        command.add_argument("--title", help="a line above the figure")
+        if function is not examples:
+            command.add_argument("--column", default="loss", help="the column to draw (%(default)s)")
+            command.add_argument("--baselines", nargs="*", default=["best_linear_map", "zero"], metavar="NAME",
+                                 help="the lines to draw (%(default)s)")
+        if function is curves:
+            command.add_argument("--held-out", action="store_true", help="draw eval.csv instead of train.csv")
+    args = parser.parse_args()
+    try:
+        args.function(args)
+    except Problem as problem:
+        note(problem)
+        return 3
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

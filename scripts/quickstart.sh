@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# From a fresh clone to the first picture: installs what is missing (Debian), builds the release preset, trains heads of rank
+# 1, 2, 4, 8 and 16 at one budget on nearest-neighbour retrieval, prints their held-out errors and draws them.
+#   scripts/quickstart.sh [SEED]...       default: 0
+# Run again, it leaves finished runs as they are and trains only what is missing; remove runs/quickstart to start over.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/packages.sh
+
+need "${build_packages[@]}" "${plot_packages[@]}"
+say "building (release)"
+configure release
+cmake --build --preset release --target headroom
+
+headroom=build/release/headroom
+seeds=("$@")
+[ ${#seeds[@]} -gt 0 ] || seeds=(0)
+mkdir -p runs/quickstart
+for seed in "${seeds[@]}"; do
+  for rank in 1 2 4 8 16; do
+    run=runs/quickstart/rank-$rank-seed-$seed
+    if grep -q '"exit_code": *0' "$run/run.json" 2>/dev/null; then
+      say "$run is finished, left as it is"
+      continue
+    fi
+    say "training rank $rank, seed $seed"
+    # --force: what an interrupted run left is moved aside.
+    "$headroom" train "configs/quickstart/rank-$rank.json" --set "seed=$seed" --out "$run" --force
+  done
+done
+
+"$(plot_python)" scripts/plot.py rank runs/quickstart/rank-*-seed-* -o runs/quickstart/rank.png

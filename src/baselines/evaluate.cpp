@@ -1,0 +1,76 @@
+#include <algorithm>
+#include <vector>
+
+#include "baselines/baseline.h"
+#include "core/arena.h"
+#include "core/parallel.h"
+
+namespace headroom {
+
+namespace {
+
+// Items measured in one go; the scores do not depend on either number.
+constexpr std::size_t kChunkItems = 4096, kTileItems = 4;
+
+// One worker's memory for an item.
+struct Item {
+  View<float, 2> input, target, output;  // (T,D), (P,O), (P,O)
+};
+
+std::vector<Item> lay_out(Arena<float>& arena, const TaskShape& shape) {
+  std::vector<Item> items(static_cast<std::size_t>(threads()));
+  for (Item& item : items) {
+    item = {.input = arena.take(shape.tokens, shape.input_dim),
+            .target = arena.take(shape.predictions, shape.output_dim),
+            .output = arena.take(shape.predictions, shape.output_dim)};
+  }
+  return items;
+}
+
+}  // namespace
+
+std::vector<BaselineScore> evaluate_baselines(const Task& task, std::uint64_t seed,
+                                              std::size_t n_items) {
+  const std::vector<std::unique_ptr<Baseline>> baselines = make_baselines(task, seed);
+  const Stage stage = task.final_stage();
+  std::vector<ScoreSheet> sheets(baselines.size(), ScoreSheet(task, stage));
+
+  Arena<float> measure;
+  lay_out(measure, task.shape(stage));
+  Arena<float> arena(measure.used());
+  const std::vector<Item> memory = lay_out(arena, task.shape(stage));
+
+  // Rows of the score sheets are measured in any order and added in the order of the items.
+  const std::size_t chunk = std::min(n_items, kChunkItems), size = sheets.front().row_size();
+  std::vector<double> numbers(baselines.size() * chunk * size);
+  const auto row = [&](std::size_t b, std::size_t i) {
+    return std::span(numbers).subspan((b * chunk + i) * size, size);
+  };
+  for (std::size_t first = 0; first < n_items; first += chunk) {
+    const std::size_t count = std::min(chunk, n_items - first);
+    parallel_rows(count, kTileItems, [&](std::size_t from, std::size_t n) {
+      const Item& item = memory[worker()];
+      for (std::size_t i = from; i < from + n; ++i) {
+        Random random(seed, Purpose::kEval, 0, first + i);
+        task.sample(random, stage, item.input, item.target);
+        for (std::size_t b = 0; b < baselines.size(); ++b) {
+          baselines[b]->predict(first + i, item.input, item.output);
+          sheets[b].measure(item.input, item.target, item.output, row(b, i));
+        }
+      }
+    });
+    for (std::size_t b = 0; b < baselines.size(); ++b) {
+      for (std::size_t i = 0; i < count; ++i) sheets[b].add_row(row(b, i));
+    }
+  }
+
+  std::vector<BaselineScore> scores;
+  for (std::size_t b = 0; b < baselines.size(); ++b) {
+    scores.push_back({.name = baselines[b]->name(),
+                      .sentence = baselines[b]->sentence(),
+                      .score = sheets[b].score()});
+  }
+  return scores;
+}
+
+}  // namespace headroom

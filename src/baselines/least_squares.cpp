@@ -1,0 +1,38 @@
+#include <Eigen/Dense>
+
+#include "baselines/makers.h"
+#include "tasks/in_context.h"
+
+namespace headroom {
+
+namespace {
+
+// At position k the w of least norm among those that minimise sum_{i<k} (<w, x_i> - y_i)^2; 0
+// without examples. By a complete orthogonal decomposition, so that examples may be dependent.
+class LeastSquares final : public Baseline {
+  void predict(std::size_t, View<const float, 2> input, View<float, 2> output) const override {
+    const Prompt prompt = read_prompt(input);
+    const auto n = static_cast<Eigen::Index>(prompt.x.rows);
+    const auto d = static_cast<Eigen::Index>(prompt.x.cols);
+    Eigen::MatrixXd x(n, d);
+    Eigen::VectorXd y(n);
+    for (Eigen::Index i = 0; i < n; ++i) {
+      const auto row = static_cast<std::size_t>(i);
+      x.row(i) = Eigen::Map<const Eigen::RowVectorXf>(prompt.x.row(row), d).cast<double>();
+      y(i) = prompt.y(row, 0);
+    }
+    output.data[0] = 0;
+    for (Eigen::Index k = 1; k < n; ++k) {
+      const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> examples(x.topRows(k));
+      output.data[k] = static_cast<float>(x.row(k).dot(examples.solve(y.head(k))));
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Baseline> make_least_squares(const Task&, std::uint64_t) {
+  return std::make_unique<LeastSquares>();
+}
+
+}  // namespace headroom

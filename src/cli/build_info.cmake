@@ -1,0 +1,20 @@
+# Writes build_info.h, and touches it only when its content changes, so that a build after a commit compiles one file.
+#   cmake -DSOURCE=folder -DOUTPUT=file -DVERSION=... -DCOMPILER=... -P build_info.cmake
+set(commit "")
+find_program(GIT git)
+if(GIT)
+  execute_process(COMMAND ${GIT} -C ${SOURCE} describe --always --dirty --abbrev=12 --exclude=*
+    OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+if(NOT commit)
+  set(commit "unknown")
+endif()
+set(content "#pragma once\n#define HEADROOM_VERSION \"${VERSION}\"\n#define HEADROOM_COMMIT \"${commit}\"\n")
+string(APPEND content "#define HEADROOM_COMPILER \"${COMPILER}\"\n")
+set(old "")
+if(EXISTS ${OUTPUT})
+  file(READ ${OUTPUT} old)
+endif()
+if(NOT content STREQUAL old)
+  file(WRITE ${OUTPUT} "${content}")
+endif()

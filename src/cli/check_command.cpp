@@ -1,0 +1,197 @@
+#include <algorithm>
+#include <cmath>
+
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/run_arguments.h"
+#include "cli/table.h"
+#include "config/write.h"
+#include "core/parallel.h"
+#include "model/budget.h"
+#include "model/gradient_check.h"
+#include "train/evaluate.h"
+#include "train/progress.h"
+#include "train/timing.h"
+
+namespace headroom {
+namespace {
+
+constexpr double kTolerance = 1e-6;
+
+struct Report {
+  RunConfig config;
+  ModelConfig resolved;
+  ModelIo io;
+  ParamTable table;
+  Budget budget;
+  StepTiming timing;
+  std::string threads;
+  std::vector<GradientCheck> gradients;
+  ModelConfig twin;
+  GradientCheckPlan plan;
+
+  double worst() const {
+    double w = 0;
+    for (const GradientCheck& g : gradients)
+      if (!(g.worst_error <= w)) w = g.worst_error;
+    return w;
+  }
+  bool passed() const { return worst() <= kTolerance; }
+  double total_s() const { return timing.median_s * static_cast<double>(config.train.steps); }
+  double flops_per_step() const { return budget.step_flops_per_token * timing.tokens; }
+};
+
+std::string shape_text(const std::vector<std::size_t>& shape) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < shape.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(shape[i]);
+  return text + ")";
+}
+
+std::string init_text(const InitRule& init) {
+  switch (init.kind) {
+    case InitRule::Kind::kConstant: return fixed(init.value, 0);
+    case InitRule::Kind::kUniform: return "U(+-" + fixed(init.value, 4) + ")";
+    case InitRule::Kind::kNormal: return "N(0, " + fixed(init.value, 4) + "^2)";
+  }
+  return "";
+}
+
+std::string budget_text(const char* title, const std::vector<BudgetPart>& parts, std::uint64_t parameters,
+                        double flops) {
+  std::vector<std::vector<std::string>> rows{{title, "parameters", "FLOPs a token"}};
+  for (const BudgetPart& p : parts) rows.push_back({p.name, grouped(p.parameters), short_number(p.forward_flops_per_token)});
+  rows.push_back({"total", grouped(parameters), short_number(flops)});
+  return text_table(rows);
+}
+
+std::string text_report(const Report& r) {
+  Fields model_fields;
+  ModelConfig resolved = r.resolved;
+  resolved.declare(model_fields);
+  json::Value config = config_value(r.config);
+  for (json::Member& member : *config.object())
+    if (member.first == "model") member.second = json::Value(write_fields(model_fields));
+  std::string out = "config, derived values filled in\n" + json::write(config) + "\n\n";
+
+  std::vector<std::vector<std::string>> rows{{"parameter", "shape", "size", "init", "decay"}};
+  for (const ParamRow& row : r.table.rows())
+    rows.push_back({row.name, shape_text(row.shape), grouped(row.size), init_text(row.init), row.decay ? "yes" : "no"});
+  out += text_table(rows) + "\n";
+  out += budget_text("one layer, forward", r.budget.layer, r.budget.layer_parameters, r.budget.layer_flops_per_token);
+  out += "\n" + budget_text("whole model, forward", r.budget.model, r.budget.parameters, r.budget.flops_per_token);
+  out += "\nd H r of a layer      " + grouped(r.budget.d_h_r) + "\n";
+  out += "FLOPs of a step       " + short_number(r.flops_per_step()) + " (forward and backward, " +
+         grouped(static_cast<std::uint64_t>(r.timing.tokens)) + " tokens)\n";
+  out += "memory                " + bytes_text(r.timing.memory_bytes) + "\n";
+  out += "a step here           " + fixed(r.timing.median_s * 1e3, 3) + " ms (median of " +
+         std::to_string(r.timing.steps) + ", " + r.threads + "), " +
+         fixed(r.flops_per_step() / r.timing.median_s * 1e-9, 1) + " GFLOP/s\n";
+  out += "all " + grouped(r.config.train.steps) + " steps       about " + duration_text(r.total_s()) +
+         ", evaluations and checkpoints not counted\n\n";
+
+  out += "gradients of a shrunk twin (" + std::to_string(r.twin.layers) + (r.twin.layers == 1 ? " layer" : " layers") +
+         ", FFN " + std::to_string(r.twin.ffn.width) + ", batch " + std::to_string(r.plan.batch) + ", " +
+         std::to_string(r.plan.tokens) + " tokens, the same heads) against the complex step in double, at most " +
+         std::to_string(r.plan.entries_per_tensor) + " entries a tensor\n";
+  rows = {{"parameter", "entries", "largest", "worst relative error"}};
+  const auto scientific = [](double x) { return json::write(json::number(x), 0); };
+  for (const GradientCheck& g : r.gradients)
+    rows.push_back({g.name, std::to_string(g.entries), scientific(g.largest), scientific(g.worst_error)});
+  out += text_table(rows) + (r.passed() ? "gradients agree: worst " : "GRADIENTS DISAGREE: worst ") +
+         scientific(r.worst()) + ", allowed " + scientific(kTolerance) + "\n";
+  return out;
+}
+
+std::string json_report(const Report& r) {
+  Fields model_fields;
+  ModelConfig resolved = r.resolved;
+  resolved.declare(model_fields);
+  json::Value report, budget, timing;
+  json::add(report, "config", config_value(r.config));
+  json::add(report, "resolved_model", json::Value(write_fields(model_fields)));
+  json::Array parameters;
+  for (const ParamRow& row : r.table.rows()) {
+    json::Value line;
+    json::Array shape;
+    for (std::size_t d : row.shape) shape.push_back(json::number(std::uint64_t{d}));
+    json::add(line, "name", json::text(row.name));
+    json::add(line, "shape", json::Value(shape));
+    json::add(line, "size", json::number(std::uint64_t{row.size}));
+    json::add(line, "decay", json::boolean(row.decay));
+    parameters.push_back(line);
+  }
+  json::add(report, "parameters", json::Value(parameters));
+  const auto parts = [](const std::vector<BudgetPart>& rows) {
+    json::Array list;
+    for (const BudgetPart& p : rows) {
+      json::Value line;
+      json::add(line, "part", json::text(p.name));
+      json::add(line, "parameters", json::number(p.parameters));
+      json::add(line, "forward_flops_per_token", json::number(p.forward_flops_per_token));
+      list.push_back(line);
+    }
+    return json::Value(list);
+  };
+  json::add(budget, "d_h_r", json::number(r.budget.d_h_r));
+  json::add(budget, "layer", parts(r.budget.layer));
+  json::add(budget, "model", parts(r.budget.model));
+  json::add(budget, "layer_parameters", json::number(r.budget.layer_parameters));
+  json::add(budget, "parameters", json::number(r.budget.parameters));
+  json::add(budget, "forward_flops_per_token", json::number(r.budget.flops_per_token));
+  json::add(budget, "step_flops", json::number(r.flops_per_step()));
+  json::add(report, "budget", budget);
+  json::add(timing, "step_ms", json::number(r.timing.median_s * 1e3));
+  json::add(timing, "total_s", json::number(r.total_s()));
+  json::add(timing, "memory_bytes", json::number(static_cast<std::uint64_t>(r.timing.memory_bytes)));
+  json::add(timing, "threads", json::number(static_cast<std::uint64_t>(threads())));
+  json::add(report, "projection", timing);
+  json::Array gradients;
+  for (const GradientCheck& g : r.gradients) {
+    json::Value line;
+    json::add(line, "name", json::text(g.name));
+    json::add(line, "entries", json::number(std::uint64_t{g.entries}));
+    json::add(line, "largest", json::number(g.largest));
+    json::add(line, "worst_error", json::number(g.worst_error));
+    gradients.push_back(line);
+  }
+  json::add(report, "gradients", json::Value(gradients));
+  json::add(report, "passed", json::boolean(r.passed()));
+  return json::write(report) + "\n";
+}
+
+}  // namespace
+
+Exit check_command(Arguments args) {
+  ConfigArguments arguments;
+  bool json = false;
+  CommandLine line("check",
+                   "Looks at a config before it runs: what it resolves to, its parameters, budget, FLOPs and memory, "
+                   "how long it will take here, and whether its gradients are right.",
+                   "headroom check configs/quickstart/rank-4.json\n"
+                   "headroom check my.json --set model.attention.heads=8 --json");
+  arguments.declare(line);
+  line.flag("--json", json, "Print one JSON object instead of text.");
+  if (!line.parse(args)) return Exit::kDone;
+
+  Report r;
+  r.config = arguments.read();
+  r.threads = arguments.choose_threads();
+  const std::unique_ptr<Task> task = make_task(r.config.task);
+  r.io = model_io(*task);
+  r.resolved = resolve(r.config.model, r.io);
+  r.table = Model<float>(r.config.model, {r.io.input_dim, r.io.output_dim, 1}, 1, false).table();
+  r.budget = model_budget(r.config.model, r.io);
+  r.timing = time_steps(r.config.task, r.config.model, r.config.train, 0.4);
+  ModelIo io = r.io;
+  r.twin = shrunk_twin(r.config.model, io);
+  r.plan.tokens = io.tokens;
+  r.plan.stride = task->shape().token_stride;
+  r.plan.seed = r.config.init_seed();
+  r.gradients = check_gradients(r.twin, io, r.plan);
+  print(json ? json_report(r) : text_report(r));
+  for (const std::string& warning : warnings(r.config)) print_error("warning: " + warning);
+  if (r.passed()) return Exit::kDone;
+  throw Error(Exit::kCheckFailed, "check: the gradients do not agree with the complex step");
+}
+
+}  // namespace headroom

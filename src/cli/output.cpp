@@ -1,0 +1,46 @@
+#include "cli/output.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "core/error.h"
+
+namespace headroom {
+namespace {
+
+// 0 or errno.
+int write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(descriptor, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno;
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void print(std::string_view text) {
+  static bool reader_gone = false;
+  if (reader_gone) return;
+  const int error = write_all(STDOUT_FILENO, text);
+  if (error == EPIPE) {
+    reader_gone = true;
+  } else if (error != 0) {
+    throw Error(Exit::kFile,
+                std::string("cannot write to standard output: ") + std::strerror(error));
+  }
+}
+
+void print_error(std::string_view message) {
+  std::string line = "headroom: ";
+  for (char c : message) line += c == '\n' || c == '\r' ? ' ' : c;
+  line += '\n';
+  (void)write_all(STDERR_FILENO, line);  // there is nowhere left to complain
+}
+
+}  // namespace headroom

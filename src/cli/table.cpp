@@ -1,0 +1,54 @@
+#include "cli/table.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace headroom {
+
+std::string text_table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string out;
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string pad(widths[i] - row[i].size(), ' ');
+      out += i == 0 ? row[i] + (row.size() > 1 ? pad : "") : "  " + pad + row[i];
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+std::string fixed(double value, int digits) {
+  if (std::isnan(value)) return "nan";
+  std::array<char, 400> text;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed, digits);
+  return {text.data(), end.ptr};
+}
+
+std::string grouped(std::uint64_t value) {
+  std::string digits = std::to_string(value);
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
+
+std::string short_number(double value) {
+  if (std::abs(value) < 1e6) return fixed(value, std::floor(value) == value ? 0 : 1);
+  std::array<char, 64> text;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::scientific, 2);
+  return {text.data(), end.ptr};
+}
+
+std::string bytes_text(double bytes) {
+  constexpr std::array units{"B", "kB", "MB", "GB", "TB"};
+  std::size_t unit = 0;
+  for (; bytes >= 1000 && unit + 1 < units.size(); ++unit) bytes /= 1000;
+  return fixed(bytes, unit == 0 ? 0 : 1) + " " + units[unit];
+}
+
+}  // namespace headroom

@@ -1,0 +1,17 @@
+// Plain text tables for a terminal.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+// Rows of cells; the first row is the head. The first column is flush left, the others flush right.
+std::string text_table(const std::vector<std::vector<std::string>>& rows);
+
+std::string fixed(double value, int digits);      // "0.0712"
+std::string grouped(std::uint64_t value);         // "9,534,977"
+std::string short_number(double value);           // "1.53e+11" beyond a million, else plain
+std::string bytes_text(double bytes);             // "1.2 GB"
+
+}  // namespace headroom

@@ -1,0 +1,158 @@
+#include "config/describe.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "config/describe_format.h"
+#include "config/run_config.h"
+#include "config/write.h"
+#include "core/error.h"
+#include "core/spelling.h"
+#include "train/metrics.h"
+
+namespace headroom {
+namespace {
+
+// The rows of a config with every default, and the config they are bound to.
+struct Defaults {
+  Defaults() { config.declare(fields); }
+  Defaults(const Defaults&) = delete;
+  RunConfig config;
+  Fields fields;
+};
+
+// The section at a dotted path, or nullptr.
+const Fields* section_at(const Fields& fields, const std::string& path) {
+  const std::size_t dot = path.find('.');
+  const Fields::Field* field = fields.find(path.substr(0, dot));
+  if (field == nullptr || !field->section) return nullptr;
+  return dot == std::string::npos ? field->section.get()
+                                  : section_at(*field->section, path.substr(dot + 1));
+}
+
+void add_section_paths(const Fields& fields, const std::string& path,
+                       std::vector<std::string>& out) {
+  for (const Fields::Field& field : fields.rows()) {
+    if (!field.section) continue;
+    out.push_back(path.empty() ? field.name : path + "." + field.name);
+    add_section_paths(*field.section, out.back(), out);
+  }
+}
+
+std::string describe_section(const Fields& fields, const std::string& path, DescribeFormat format) {
+  return format == DescribeFormat::kMarkdown ? fields_as_markdown(fields, path)
+                                             : fields_as_text(fields, path);
+}
+
+// A section whose `type` says what it is: each name with the fields that go with it.
+std::string describe_types(const Fields& section, const std::string& path, DescribeFormat format) {
+  const bool markdown = format == DescribeFormat::kMarkdown;
+  std::string out;
+  for (const auto& choice : section.find("type")->choices) {
+    if (!out.empty()) out += "\n";
+    out += markdown ? "## " + choice.name + "\n\n" + markdown_cell(choice.sentence) + ".\n\n"
+                    : choice.name + ": " + choice.sentence + "\n\n";
+    out += markdown ? fields_as_markdown(section, path, choice.name)
+                    : fields_as_text(section, path, choice.name);
+  }
+  return out;
+}
+
+std::string describe_tasks(const Defaults& defaults, DescribeFormat format) {
+  return describe_types(*section_at(defaults.fields, "task"), "task", format);
+}
+std::string describe_attention(const Defaults& defaults, DescribeFormat format) {
+  return describe_types(*section_at(defaults.fields, "model.attention"), "model.attention", format);
+}
+std::string describe_config(const Defaults& defaults, DescribeFormat format) {
+  return describe_section(defaults.fields, "", format);
+}
+std::string describe_defaults(const Defaults& defaults, DescribeFormat format) {
+  const std::string text = config_text(defaults.config);
+  return format == DescribeFormat::kMarkdown ? "```json\n" + text + "```\n" : text;
+}
+
+std::string describe_metrics(const Defaults&, DescribeFormat format) {
+  const bool markdown = format == DescribeFormat::kMarkdown;
+  std::size_t width = 0;
+  for (const Metric& m : metrics()) width = std::max(width, std::string(m.name).size());
+  std::string out, file;
+  for (const Metric& m : metrics()) {
+    if (file != m.file) {
+      out += (file.empty() ? "" : "\n") + std::string(markdown ? "## " : "") + m.file + "\n";
+      if (markdown) out += "\n| column | unit | meaning |\n|---|---|---|\n";
+      file = m.file;
+    }
+    const std::string name = m.name, unit = m.unit;
+    const std::string sentence =
+        m.sentence + std::string(m.always ? "" : " Where the task has it.");
+    if (markdown) {
+      out += "| `" + name + "` | " + unit + " | " + markdown_cell(sentence) + " |\n";
+    } else {
+      out += "  " + name + std::string(width - name.size() + 2, ' ') + sentence +
+             (unit.empty() ? "" : " (" + unit + ")") + "\n";
+    }
+  }
+  return out;
+}
+
+struct Topic {
+  const char* name;
+  const char* sentence;
+  std::string (*run)(const Defaults&, DescribeFormat);
+  const char* section;  // whose schema `--json-schema` gives; nullptr = none, "" = the whole config
+};
+constexpr Topic kTopics[] = {
+    {"tasks", "every task with its fields", describe_tasks, "task"},
+    {"attention", "every kind of attention with its fields", describe_attention, "model.attention"},
+    {"metrics", "every column of a run's CSV files", describe_metrics, nullptr},
+    {"config", "every field of the config: default, range and meaning", describe_config, ""},
+    {"defaults", "the default config as JSON, to start from", describe_defaults, ""},
+};
+
+std::string describe_topics(DescribeFormat format) {
+  const bool markdown = format == DescribeFormat::kMarkdown;
+  std::string out =
+      markdown ? "| topic | shows |\n|---|---|\n" : "headroom describe TOPIC, where TOPIC is\n";
+  const auto row = [&](const std::string& name, const std::string& sentence) {
+    constexpr std::size_t kWidth = 17;
+    out += markdown ? "| `" + name + "` | " + sentence + " |\n"
+                    : "  " + name + std::string(kWidth - name.size(), ' ') + sentence + "\n";
+  };
+  for (const Topic& topic : kTopics) row(topic.name, topic.sentence);
+  row("train.optimizer", "or any other section of the config: its fields");
+  return out;
+}
+
+std::string schema(const Defaults& defaults, const std::string& section) {
+  const Fields& fields = section.empty() ? defaults.fields : *section_at(defaults.fields, section);
+  const std::string title = section.empty() ? "headroom config" : "headroom config: " + section;
+  return json::write(fields_as_schema(fields, title, section.empty())) + "\n";
+}
+
+}  // namespace
+
+std::string describe(const std::string& name, DescribeFormat format) {
+  const Defaults defaults;
+  const bool wants_schema = format == DescribeFormat::kJsonSchema;
+  if (name.empty()) return wants_schema ? schema(defaults, "") : describe_topics(format);
+  std::vector<std::string> known;
+  for (const Topic& topic : kTopics) {
+    known.push_back(topic.name);
+    if (name != topic.name) continue;
+    if (!wants_schema) return topic.run(defaults, format);
+    if (topic.section != nullptr) return schema(defaults, topic.section);
+    throw Error(Exit::kUsage,
+                "describe " + name + " --json-schema: only parts of the config have a schema");
+  }
+  if (const Fields* section = section_at(defaults.fields, name)) {
+    return wants_schema ? schema(defaults, name) : describe_section(*section, name, format);
+  }
+  const std::string topics = join(known);
+  add_section_paths(defaults.fields, "", known);
+  throw Error(Exit::kUsage, "describe: unknown topic " + in_quotes(name) +
+                                did_you_mean(name, known) + " (topics: " + topics +
+                                ", and the sections of the config)");
+}
+
+}  // namespace headroom

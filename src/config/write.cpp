@@ -1,0 +1,35 @@
+#include "config/write.h"
+
+#include <xxhash.h>
+
+#include <cstdint>
+#include <cstdio>
+
+namespace headroom {
+
+json::Value config_value(const RunConfig& config) {
+  RunConfig copy = config;  // fields bind to what they may change
+  Fields fields;
+  copy.declare(fields);
+  return write_fields(fields);
+}
+
+std::string config_text(const RunConfig& config) {
+  return json::write(config_value(config)) + "\n";
+}
+
+std::string config_hash(const RunConfig& config) {
+  json::Value value = config_value(config);
+  std::erase_if(*value.object(), [](const json::Member& member) { return member.first == "run"; });
+  const std::string text = json::write(value, 0);
+  const std::uint64_t hash = XXH64(text.data(), text.size(), 0);
+  char digits[9];
+  std::snprintf(digits, sizeof digits, "%08x", static_cast<unsigned>(hash >> 32));
+  return digits;
+}
+
+std::filesystem::path default_run_directory(const RunConfig& config) {
+  return std::filesystem::path("runs") / (config.name + "-" + config_hash(config));
+}
+
+}  // namespace headroom

@@ -1,0 +1,149 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "core/json.h"
+#include "core/numbers.h"
+
+namespace headroom::json {
+namespace {
+
+void write_text(std::string& out, std::string_view text) {
+  out += '"';
+  for (char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (byte < 0x20 || byte == 0x7F) {
+      char escape[8];
+      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(byte));
+      out += escape;
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+bool is_plain(const Value& value) { return value.array() == nullptr && value.object() == nullptr; }
+
+class Writer {
+ public:
+  explicit Writer(int indent) : indent_(indent) {}
+
+  void write(const Value& value, int level) {
+    if (value.is_null()) {
+      out += "null";
+    } else if (const bool* flag = std::get_if<bool>(&value.data)) {
+      out += *flag ? "true" : "false";
+    } else if (const Number* number = std::get_if<Number>(&value.data)) {
+      out += number->text;
+    } else if (const std::string* text = std::get_if<std::string>(&value.data)) {
+      write_text(out, *text);
+    } else if (const Array* array = value.array()) {
+      const bool one_line = indent_ == 0 || std::all_of(array->begin(), array->end(), is_plain);
+      write_list('[', ']', array->size(), level, one_line,
+                 [&](std::size_t i) { write((*array)[i], level + 1); });
+    } else {
+      const Object& object = *value.object();
+      write_list('{', '}', object.size(), level, indent_ == 0, [&](std::size_t i) {
+        write_text(out, object[i].first);
+        out += indent_ == 0 ? ":" : ": ";
+        write(object[i].second, level + 1);
+      });
+    }
+  }
+
+  std::string out;
+
+ private:
+  template <class Entry>
+  void write_list(char open, char close, std::size_t n, int level, bool one_line,
+                  const Entry& entry) {
+    out += open;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (i > 0) out += ',';
+      if (!one_line) new_line(level + 1);
+      if (one_line && i > 0 && indent_ > 0) out += ' ';
+      entry(i);
+    }
+    if (!one_line && n > 0) new_line(level);
+    out += close;
+  }
+
+  void new_line(int level) {
+    out += '\n';
+    out.append(static_cast<std::size_t>(level * indent_), ' ');
+  }
+
+  int indent_;
+};
+
+}  // namespace
+
+std::string Origin::text() const {
+  if (!source) return "";
+  return line == 0 ? *source : *source + ":" + std::to_string(line);
+}
+
+const Value* Value::find(std::string_view key) const {
+  if (const Object* members = object()) {
+    for (const auto& [name, value] : *members) {
+      if (name == key) return &value;
+    }
+  }
+  return nullptr;
+}
+
+Value number(double value) {
+  if (!std::isfinite(value)) return Value(real_text(value));
+  return Value(Number{real_text(value)});
+}
+Value number(std::uint64_t value) { return Value(Number{std::to_string(value)}); }
+Value boolean(bool value) { return Value(value); }
+Value text(std::string value) { return Value(std::move(value)); }
+
+void add(Value& object, std::string key, Value value) {
+  if (object.is_null()) object.data = Object{};
+  object.object()->emplace_back(std::move(key), std::move(value));
+}
+
+std::string write(const Value& value, int indent) {
+  Writer writer(indent);
+  writer.write(value, 0);
+  return std::move(writer.out);
+}
+
+void merge(Value& base, const Value& over) {
+  Object* into = base.object();
+  const Object* from = over.object();
+  if (into == nullptr || from == nullptr) {
+    base = over;
+    return;
+  }
+  for (const auto& [key, value] : *from) {
+    const auto same =
+        std::find_if(into->begin(), into->end(), [&](const Member& m) { return m.first == key; });
+    if (same == into->end()) {
+      into->emplace_back(key, value);
+    } else {
+      merge(same->second, value);
+    }
+  }
+}
+
+void set_layer(Value& value, int layer) {
+  value.origin.layer = layer;
+  if (auto* array = std::get_if<Array>(&value.data)) {
+    for (Value& entry : *array) set_layer(entry, layer);
+  } else if (Object* object = value.object()) {
+    for (auto& member : *object) set_layer(member.second, layer);
+  }
+}
+
+}  // namespace headroom::json

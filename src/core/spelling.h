@@ -1,0 +1,34 @@
+// "Did you mean": the nearest known name, and how foreign text is shown in a message.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace headroom {
+
+// Edits between two words: insert, delete, replace, swap of neighbours; case counts for nothing.
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+// The candidate with the smallest edit distance (the earlier of equals) that is within a third of
+// the longer length (at least 2) and shorter than the word; failing that, one that holds the word
+// or is held by it whole (3 letters or more); "" where there is none.
+std::string nearest_name(std::string_view word, std::span<const std::string> candidates);
+
+// "; did you mean 'NEAREST'?", or "" where nothing is near.
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
+
+// "a, b, c".
+std::string join(std::span<const std::string> words, std::string_view separator = ", ");
+
+// Somebody's text in double quotes, fit for one line of a message: escapes for control characters
+// and what is no UTF-8, cut after about 60 characters.
+std::string in_quotes(std::string_view text);
+
+// The length of the UTF-8 character at the front of the text, 1 to 4; 0 where it is malformed
+// (overlong, a surrogate, beyond U+10FFFF, cut off). `code_point` receives the character.
+std::size_t utf8_length(std::string_view text, char32_t& code_point);
+bool is_utf8(std::string_view text);
+
+}  // namespace headroom

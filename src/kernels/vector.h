@@ -1,0 +1,99 @@
+// Short vectors of float, by the compilers' vector extension: the same source for AVX2, AVX-512 and
+// anything else. Sums over a vector run in one fixed order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace headroom::kernels {
+
+#if defined(__AVX512F__)
+inline constexpr std::size_t kLanes = 16;
+#else
+inline constexpr std::size_t kLanes = 8;
+#endif
+
+using Vec = float __attribute__((vector_size(kLanes * sizeof(float))));
+using IntVec = std::int32_t __attribute__((vector_size(kLanes * sizeof(float))));
+
+inline Vec load(const float* p) {
+  Vec v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+inline void store(float* p, Vec v) { std::memcpy(p, &v, sizeof v); }
+inline Vec broadcast(float x) { return Vec{} + x; }
+
+// The first n < kLanes elements; the others are `fill`.
+inline Vec load_part(const float* p, std::size_t n, float fill = 0) {
+  Vec v = broadcast(fill);
+  std::memcpy(&v, p, n * sizeof(float));
+  return v;
+}
+inline void store_part(float* p, Vec v, std::size_t n) { std::memcpy(p, &v, n * sizeof(float)); }
+
+inline Vec max(Vec a, Vec b) { return a > b ? a : b; }
+
+inline float horizontal_sum(Vec v) {
+  for (std::size_t half = kLanes / 2; half > 0; half /= 2)
+    for (std::size_t i = 0; i < half; ++i) v[i] += v[i + half];
+  return v[0];
+}
+inline float horizontal_max(Vec v) {
+  float m = v[0];
+  for (std::size_t i = 1; i < kLanes; ++i) m = v[i] > m ? v[i] : m;
+  return m;
+}
+
+inline constexpr std::size_t round_up_to_lanes(std::size_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
+
+// exp to about 1 ulp (polynomial of Cephes' expf after reduction by ln 2 in two parts). Below -87.33 the
+// result is 0 (denormals are flushed), above 88.72 it is +inf, and NaN stays NaN.
+inline Vec exp(Vec x) {
+  const Vec low = broadcast(-87.33654f), high = broadcast(88.72283f);
+  const Vec clamped = x < low ? low : (x > high ? high : x);
+  const Vec shift = broadcast(12582912.0f);  // 1.5 * 2^23: adding it rounds to an integer
+  const Vec n = (clamped * 1.44269504088896341f + shift) - shift;
+  const Vec r = (clamped - n * 0.693359375f) + n * 2.12194440e-4f;
+  Vec p = broadcast(1.9875691500e-4f);
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = (p * r) * r + r + 1.0f;
+  // 2^n in two factors: n reaches 128, one more than a float's exponent holds.
+  const Vec finite = n == n ? n : broadcast(0.0f);
+  const IntVec whole = __builtin_convertvector(finite, IntVec);
+  const IntVec half = whole >> 1;
+  const IntVec bits1 = (half + 127) << 23, bits2 = ((whole - half) + 127) << 23;
+  Vec s1, s2;
+  std::memcpy(&s1, &bits1, sizeof s1);
+  std::memcpy(&s2, &bits2, sizeof s2);
+  Vec y = (p * s1) * s2;
+  y = x < low ? broadcast(0.0f) : y;
+  y = x > high ? broadcast(__builtin_inff()) : y;
+  return x == x ? y : x;
+}
+
+// tanh as 1 - 2 / (exp(2x) + 1): absolute error about 1e-7, exact at both ends.
+inline Vec tanh(Vec x) { return 1.0f - 2.0f / (exp(x + x) + 1.0f); }
+
+inline float dot(const float* a, const float* b, std::size_t n) {
+  Vec s{};
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) s += load(a + i) * load(b + i);
+  if (i < n) s += load_part(a + i, n - i) * load_part(b + i, n - i);
+  return horizontal_sum(s);
+}
+
+inline float sum(const float* a, std::size_t n) {
+  Vec s{};
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) s += load(a + i);
+  if (i < n) s += load_part(a + i, n - i);
+  return horizontal_sum(s);
+}
+
+}  // namespace headroom::kernels

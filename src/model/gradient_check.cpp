@@ -1,0 +1,118 @@
+#include "model/gradient_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "core/arena.h"
+#include "core/parallel.h"
+#include "core/rng.h"
+#include "model/ops.h"
+
+namespace headroom {
+namespace {
+
+using Complex = std::complex<double>;
+
+// A model with its own copy of the data, in scalar S.
+template <class S>
+struct Trial {
+  Model<S> model;
+  Arena<S> memory;
+  View<S, 3> input, doutput;
+  View<const float, 3> target;
+  std::size_t stride;
+  double scale;
+
+  Trial(const ModelConfig& c, const ModelIo& io, const GradientCheckPlan& plan, View<const float, 3> data,
+        View<const float, 3> target_in, bool training)
+      : model(c, io, plan.batch, training),
+        memory(2 * (data.size() + plan.batch * io.tokens * io.output_dim) + 64),
+        input(memory.take(plan.batch, plan.tokens, io.input_dim)),
+        doutput(memory.take(plan.batch, plan.tokens, io.output_dim)),
+        target(target_in),
+        stride(plan.stride),
+        scale(1.0 / static_cast<double>(target_in.dims[0] * target_in.dims[1])) {
+    for (std::size_t i = 0; i < data.size(); ++i) input.data[i] = static_cast<double>(data.data[i]);
+  }
+  S loss() { return ops::squared_loss<S>(doutput, model.forward(input), target, stride, scale); }
+};
+
+}  // namespace
+
+ModelConfig shrunk_twin(const ModelConfig& config, ModelIo& io) {
+  ModelConfig c = resolve(config, io);
+  io.tokens = std::min<std::size_t>(io.tokens, 8);
+  c.layers = std::min<std::size_t>(c.layers, 2);
+  c.ffn.width = std::min<std::size_t>(c.ffn.width, 64);
+  c.positions.length = io.tokens;
+  return c;
+}
+
+std::vector<GradientCheck> check_gradients(const ModelConfig& config, const ModelIo& io,
+                                           const GradientCheckPlan& plan) {
+  const std::size_t predictions = (plan.tokens + plan.stride - 1) / plan.stride;
+  Arena<float> data(plan.batch * (plan.tokens * io.input_dim + predictions * io.output_dim) + 64);
+  const View<float, 3> input = data.take(plan.batch, plan.tokens, io.input_dim);
+  const View<float, 3> target = data.take(plan.batch, predictions, io.output_dim);
+  Random(plan.seed, Purpose::kCheck, 0, 0).fill_normal(input.flat());
+  Random(plan.seed, Purpose::kCheck, 0, 1).fill_normal(target.flat());
+
+  Trial<double> truth(config, io, plan, input, target, true);
+  const ParamTable& table = truth.model.table();
+  // The initial values plus a little noise, so that zero biases and unit norms are no special case.
+  Arena<float> values(2 * table.size() + 64);
+  const View<float, 1> params = values.take(table.size()), noise = values.take(table.size());
+  init_params(table, plan.seed, params);
+  Random(plan.seed, Purpose::kCheck, 0, 2).fill_normal(noise.flat());
+  for (std::size_t i = 0; i < table.size(); ++i)
+    truth.model.params()(i) = static_cast<double>(params(i)) + 0.1 * static_cast<double>(noise(i));
+  truth.loss();
+  truth.model.backward(truth.input, truth.doutput);
+  const View<double, 1> grads = truth.model.grads();
+
+  double model_largest = 0;
+  for (double g : grads.flat()) model_largest = std::max(model_largest, std::abs(g));
+
+  struct Entry {
+    std::size_t row, index;
+    double step = 0;
+  };
+  std::vector<GradientCheck> result;
+  std::vector<Entry> entries;
+  for (std::size_t r = 0; r < table.rows().size(); ++r) {
+    const ParamRow& row = table.rows()[r];
+    GradientCheck check{row.name, std::min(plan.entries_per_tensor, row.size), 0, 0};
+    for (std::size_t i = 0; i < row.size; ++i) check.largest = std::max(check.largest, std::abs(grads(row.offset + i)));
+    Random pick(plan.seed, Purpose::kCheck, 1, r);
+    for (std::size_t e = 0; e < check.entries; ++e)
+      entries.push_back({r, row.size <= plan.entries_per_tensor
+                                ? row.offset + e
+                                : row.offset + pick.below(static_cast<std::uint32_t>(row.size))});
+    result.push_back(check);
+  }
+
+  std::vector<std::unique_ptr<Trial<Complex>>> trials;
+  for (int t = 0; t < threads(); ++t) {
+    trials.push_back(std::make_unique<Trial<Complex>>(config, io, plan, input, target, false));
+    for (std::size_t i = 0; i < table.size(); ++i) trials.back()->model.params()(i) = truth.model.params()(i);
+  }
+  parallel_for(entries.size(), [&](std::size_t e) {
+    constexpr double kStep = 1e-30;
+    Trial<Complex>& trial = *trials[worker()];
+    Complex& p = trial.model.params()(entries[e].index);
+    const Complex saved = p;
+    p += Complex(0, kStep);
+    entries[e].step = trial.loss().imag() / kStep;
+    p = saved;
+  });
+  for (const Entry& e : entries) {
+    GradientCheck& check = result[e.row];
+    const double floor = std::max({std::abs(e.step), 1e-3 * check.largest, 1e-6 * model_largest});
+    const double error = floor == 0 ? 0 : std::abs(grads(e.index) - e.step) / floor;
+    if (!(error <= check.worst_error)) check.worst_error = error;  // a NaN counts as the worst
+  }
+  return result;
+}
+
+}  // namespace headroom

@@ -1,0 +1,34 @@
+// Does backward compute the gradient? Each parameter tensor is tried entry by entry against the complex-step
+// derivative (Squire and Trapp 1998), which has no cancellation: Im loss(p + i h) / h with h = 1e-30.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/model.h"
+
+namespace headroom {
+
+struct GradientCheck {
+  std::string name;
+  std::size_t entries = 0;     // how many were tried
+  double largest = 0;          // |gradient| over the tensor
+  double worst_error = 0;      // |backward - complex step| / max(|complex step|, 1e-3 tensor, 1e-6 model largest)
+};
+
+struct GradientCheckPlan {
+  std::size_t batch = 2, tokens = 8, entries_per_tensor = 20;
+  std::size_t stride = 1;      // predictions are read at every stride-th token
+  std::uint64_t seed = 0;
+};
+
+// A smaller model with the same head shapes: at most 2 layers and 64 hidden units, and sequences of
+// io.tokens <= 8.
+ModelConfig shrunk_twin(const ModelConfig& config, ModelIo& io);
+
+// Random parameters, inputs and targets; the squared loss. One row a tensor, in table order.
+std::vector<GradientCheck> check_gradients(const ModelConfig& config, const ModelIo& io, const GradientCheckPlan& plan);
+
+}  // namespace headroom

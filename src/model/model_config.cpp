@@ -1,0 +1,81 @@
+#include "model/model_config.h"
+
+#include <limits>
+
+namespace headroom {
+namespace {
+
+constexpr IntegerRange kSize{1, 65536};
+
+}  // namespace
+
+void NormConfig::declare(Fields& f) {
+  f.choice("type", type, kNormTypes, "How the rows of the residual stream are normalised.");
+  f.choice("placement", placement, kNormPlacements,
+           "Where the norm sits about each block f (attention, FFN).");
+  f.only_for({"layernorm", "l2"});
+  f.real("eps", eps, {0, 1},
+         "layernorm: added to the variance, above 0; l2: the least norm that a row is divided by; "
+         "null = 1e-5 for "
+         "layernorm, 0 for l2.")
+      .alias({"epsilon", "layer_norm_eps"});
+  f.boolean("final", final_norm, "One more norm before read_out; null = only with placement pre.");
+  f.only_for({});
+}
+
+void PositionsConfig::declare(Fields& f) {
+  f.choice("type", type, kPositionsTypes, "How the model learns where in the sequence a token is.");
+  f.only_for({"learned"});
+  f.integer("length", length, {1, 1 << 20},
+            "Positions there are; null = the task's longest sequence.")
+      .alias({"max_length", "n_positions", "block_size"});
+  f.only_for({});
+}
+
+void AttentionConfig::declare(Fields& f) {
+  f.choice("type", type, kAttentionTypes, "How scores become weights.");
+  f.integer("heads", heads, kSize, "Attention heads per copy.")
+      .alias({"n_heads", "num_heads", "n_head", "nhead"});
+  f.integer("key_size", key_size, kSize,
+            "Size of a head's queries and keys, its rank; null = width / heads, which must divide.")
+      .alias({"rank", "head_dim", "head_size", "d_k", "key_dim"});
+  f.integer("value_size", value_size, kSize,
+            "Size of a head's values; null = width / heads, which must divide.")
+      .alias({"d_v", "value_dim"});
+  f.integer("copies", copies, {1, 65536},
+            "Attention modules of `heads` heads each, in parallel in a layer.");
+  f.choice("combine", combine, kCombines, "What becomes of the copies' outputs.");
+  f.choice("mask", mask, kMasks, "Which keys a query sees.").alias({"causal"});
+}
+
+void FfnConfig::declare(Fields& f) {
+  f.integer("width", width, {0, 1 << 20},
+            "Hidden units of the feed-forward block; 0 = no such block.")
+      .alias({"d_ff", "hidden", "hidden_size", "dim_feedforward"});
+  f.choice("activation", activation, kActivations, "What the hidden units compute.");
+}
+
+void ModelConfig::declare(Fields& f) {
+  f.choice("type", type, kModelTypes, "How the layers are arranged.");
+  f.integer("layers", layers, {1, 1024}, "Layers, each attention then FFN.")
+      .alias({"n_layers", "num_layers", "n_layer", "depth"});
+  f.integer("width", width, kSize, "Size of the residual stream.")
+      .alias({"d_model", "n_embd", "embed_dim", "hidden_size", "dim_model"});
+  f.choice("read_in", read_in, kReadIns,
+           "From the task's tokens to the width; null = identity where the widths are equal, else "
+           "linear.");
+  f.choice("read_out", read_out, kReadOuts,
+           "From the width to the answer; null = identity or slice where tokens are read in as "
+           "they are and "
+           "answers are as large, else linear.");
+  f.section("norm", norm, "Normalisation.");
+  f.section("positions", positions, "Positions.");
+  f.section("attention", attention, "Attention.");
+  f.section("ffn", ffn, "The feed-forward block of each layer.").alias({"mlp", "feed_forward"});
+  f.boolean("residual", residual, "Add each block's input to its output.");
+  f.boolean("bias", bias, "Biases in attention, FFN, read_in and read_out.");
+  f.choice("init", init, kInits, "How parameters are drawn.");
+  f.choice("init_layers", init_layers, kInitLayers, "Whether layers start different.");
+}
+
+}  // namespace headroom

@@ -1,0 +1,94 @@
+#include "tasks/nearest_neighbor.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+
+#include "tasks/points.h"
+#include "tasks/tasks.h"
+
+namespace headroom {
+
+namespace {
+
+class NearestNeighbor final : public Task {
+ public:
+  explicit NearestNeighbor(const TaskConfig& config) : Task(config) {}
+
+  // Antipodal sets hold x_1 .. x_points, then -x_1 .. -x_points.
+  TaskShape shape(Stage) const override {
+    const std::size_t n = config_.points * (config_.points_from == PointsFrom::kAntipodal ? 2 : 1);
+    return {.tokens = n, .input_dim = config_.dim, .predictions = n, .output_dim = config_.dim};
+  }
+
+  void sample(Random& random, Stage, View<float, 2> input, View<float, 2> target) const override {
+    switch (config_.points_from) {
+      case PointsFrom::kSphere:
+        fill_sphere(random, input);
+        break;
+      case PointsFrom::kOrthonormal:
+        fill_orthonormal(random, input);
+        break;
+      case PointsFrom::kAntipodal:
+        fill_sphere(random, input.range(0, config_.points));
+        mirror(input);
+        break;
+    }
+    answer_self_queries(config_.query, input, target);
+  }
+
+  std::vector<std::string> metric_names() const override { return {"accuracy"}; }
+
+  // accuracy: the share of predictions to which the wanted point is the nearest of all points. A
+  // prediction that is not finite is nearest to none.
+  void metrics(Stage, View<const float, 2> input, View<const float, 2> target,
+               View<const float, 2> output, std::span<double> out) const override {
+    const std::size_t n = input.dim(0), d = input.dim(1);
+    std::size_t right = 0;
+    for (std::size_t p = 0; p < output.dim(0); ++p) {
+      float least = std::numeric_limits<float>::infinity();
+      const float* nearest = nullptr;
+      for (std::size_t j = 0; j < n; ++j) {
+        const float* x = input.data + j * d;
+        const float distance = squared_distance(x, output.data + p * d, d);
+        if (distance < least) {
+          least = distance;
+          nearest = x;
+        }
+      }
+      if (nearest != nullptr && std::equal(nearest, nearest + d, target.data + p * d)) ++right;
+    }
+    out[0] = static_cast<double>(right) / static_cast<double>(output.dim(0));
+  }
+
+  double position_scale() const override { return 0; }
+  std::vector<std::string> train_columns() const override { return {}; }
+  std::vector<double> train_values(Stage) const override { return {}; }
+};
+
+}  // namespace
+
+void answer_self_queries(QueryMode query, View<const float, 2> x, View<float, 2> target) {
+  assert(x.dims == target.dims);
+  const std::size_t n = x.dim(0), d = x.dim(1);
+  const float sign = query == QueryMode::kSelfFarthest ? -1.0f : 1.0f;
+  for (std::size_t i = 0; i < n; ++i) {
+    const float* asker = x.data + i * d;
+    float best = -std::numeric_limits<float>::infinity();
+    std::size_t answer = i;
+    for (std::size_t j = 0; j < n; ++j) {
+      const float score = sign * dot(asker, x.data + j * d, d);
+      if (score > best && j != i) {
+        best = score;
+        answer = j;
+      }
+    }
+    std::copy_n(x.data + answer * d, d, target.data + i * d);
+  }
+}
+
+std::unique_ptr<Task> make_nearest_neighbor(const TaskConfig& config) {
+  return std::make_unique<NearestNeighbor>(config);
+}
+
+}  // namespace headroom

@@ -1,0 +1,87 @@
+#include "tasks/score.h"
+
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+#include "core/parallel.h"
+
+namespace headroom {
+
+ScoreSheet::ScoreSheet(const Task& task, Stage stage)
+    : task_(task),
+      stage_(stage),
+      position_scale_(task.position_scale()),
+      n_metrics_(task.metric_names().size()),
+      n_positions_(position_scale_ > 0 ? task.shape(stage).predictions : 0),
+      sums_(1 + n_metrics_ + n_positions_),
+      rows_(sums_.size()) {}
+
+void ScoreSheet::measure(View<const float, 2> input, View<const float, 2> target,
+                         View<const float, 2> output, std::span<double> row) const {
+  assert(output.dims == target.dims && row.size() == row_size());
+  const std::size_t n = target.dim(0), width = target.dim(1);
+  const std::span<double> positions = row.last(n_positions_);
+  assert(n_positions_ == 0 || n_positions_ == n);
+  double loss = 0;
+  for (std::size_t p = 0; p < n; ++p) {
+    double error = 0;
+    for (std::size_t e = p * width; e < (p + 1) * width; ++e) {
+      const double difference = double{output.data[e]} - double{target.data[e]};
+      error += difference * difference;
+    }
+    loss += error;
+    if (n_positions_ > 0) positions[p] = error / position_scale_;
+  }
+  row[0] = loss / static_cast<double>(n);
+  task_.metrics(stage_, input, target, output, row.subspan(1, n_metrics_));
+}
+
+void ScoreSheet::add_row(std::span<const double> row) {
+  assert(row.size() == sums_.size());
+  ++items_;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const double above = row[i] - sums_[i].mean;
+    sums_[i].mean += above / static_cast<double>(items_);
+    sums_[i].m2 += above * (row[i] - sums_[i].mean);
+  }
+}
+
+void ScoreSheet::add(View<const float, 2> input, View<const float, 2> target,
+                     View<const float, 2> output) {
+  const std::span<double> row = std::span(rows_).first(row_size());
+  measure(input, target, output, row);
+  add_row(row);
+}
+
+void ScoreSheet::add_batch(View<const float, 3> input, View<const float, 3> target,
+                           View<const float, 3> output) {
+  constexpr std::size_t kTileItems = 4;
+  const std::size_t n = input.dim(0), size = row_size();
+  assert(target.dim(0) == n && output.dim(0) == n);
+  if (rows_.size() < n * size) rows_.resize(n * size);
+  const auto row = [&](std::size_t b) { return std::span(rows_).subspan(b * size, size); };
+  parallel_rows(n, kTileItems, [&](std::size_t first, std::size_t count) {
+    for (std::size_t b = first; b < first + count; ++b) {
+      measure(input[b], target[b], output[b], row(b));
+    }
+  });
+  for (std::size_t b = 0; b < n; ++b) add_row(row(b));
+}
+
+Mean ScoreSheet::mean_of(const Sum& sum) const {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  const double n = static_cast<double>(items_);
+  return {.mean = items_ > 0 ? sum.mean : kUnknown,
+          .sem = items_ > 1 ? std::sqrt(sum.m2 / (n - 1) / n) : kUnknown};
+}
+
+Score ScoreSheet::score() const {
+  Score score{.items = items_, .loss = mean_of(sums_[0]), .metrics = {}, .positions = {}};
+  for (std::size_t i = 1; i < sums_.size(); ++i) {
+    (i <= n_metrics_ ? score.metrics : score.positions).push_back(mean_of(sums_[i]));
+  }
+  return score;
+}
+
+}  // namespace headroom

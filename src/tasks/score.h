@@ -1,0 +1,63 @@
+// What an evaluation adds up, for a model and for a baseline alike.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "tasks/task.h"
+
+namespace headroom {
+
+struct Mean {
+  double mean = 0, sem = 0;  // sem: standard error of the mean over items; nan for fewer than two
+};
+
+struct Score {
+  std::size_t items = 0;
+  Mean loss;                  // mean over items of the item's loss; nan without items
+  std::vector<Mean> metrics;  // by Task::metric_names()
+  std::vector<Mean>
+      positions;  // by position, divided by Task::position_scale(); empty without positions
+};
+
+// Adds items one by one, in order, in double (Welford), so that the batch size of an evaluation
+// does not matter. An item is first measured to a row of numbers, which any thread may do, then the
+// row is added.
+class ScoreSheet {
+ public:
+  ScoreSheet(const Task& task, Stage stage);  // the task must outlive the sheet
+
+  // One item: input (T,D), target (P,O), output (P,O): the predictions only.
+  // The item's loss is the mean over its P predictions of the squared error summed over O.
+  void add(View<const float, 2> input, View<const float, 2> target, View<const float, 2> output);
+
+  // The same for B items, measured in parallel: input (B,T,D), target (B,P,O), output (B,P,O).
+  void add_batch(View<const float, 3> input, View<const float, 3> target,
+                 View<const float, 3> output);
+
+  // The two halves of add: `row` has row_size() entries. measure may run in several threads at
+  // once.
+  std::size_t row_size() const { return sums_.size(); }
+  void measure(View<const float, 2> input, View<const float, 2> target, View<const float, 2> output,
+               std::span<double> row) const;
+  void add_row(std::span<const double> row);
+
+  Score score() const;
+
+ private:
+  struct Sum {
+    double mean = 0, m2 = 0;
+  };
+  Mean mean_of(const Sum& sum) const;
+
+  const Task& task_;
+  Stage stage_;
+  double position_scale_;
+  std::size_t n_metrics_, n_positions_;
+  std::size_t items_ = 0;
+  std::vector<Sum> sums_;     // loss, metrics, positions: the order of a row
+  std::vector<double> rows_;  // scratch of add and add_batch
+};
+
+}  // namespace headroom

@@ -1,0 +1,80 @@
+// A task makes sequences of tokens and the answers wanted at some of them. Items are pure functions
+// of their random stream, so a batch can be made in any order by any number of threads.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/rng.h"
+#include "core/view.h"
+#include "tasks/task_config.h"
+
+namespace headroom {
+
+// Letters: B batch, T tokens of a sequence, D coordinates of a token, P predictions of a sequence,
+// O coordinates of a prediction. Prediction p is read from the model's output at token p *
+// token_stride.
+struct TaskShape {
+  std::size_t tokens = 0;       // T
+  std::size_t input_dim = 0;    // D
+  std::size_t predictions = 0;  // P
+  std::size_t output_dim = 0;   // O
+  std::size_t token_stride = 1;
+};
+
+// How hard the curriculum makes an item: only the first `dims` coordinates of x are non-zero, and a
+// sequence holds `points` points.
+struct Stage {
+  std::size_t dims = 0, points = 0;
+  bool operator==(const Stage&) const = default;
+};
+
+class Task {
+ public:
+  virtual ~Task() = default;
+
+  Stage stage(std::size_t update) const;  // of training update 1, 2, ...
+  Stage final_stage() const;              // the curriculum's end, at which models are evaluated
+  virtual TaskShape shape(Stage stage) const = 0;
+  TaskShape shape() const { return shape(final_stage()); }
+
+  // One item: input (T,D), target (P,O).
+  virtual void sample(Random& random, Stage stage, View<float, 2> input,
+                      View<float, 2> target) const = 0;
+
+  // Metrics beside the loss, each averaged over items; out has one entry a name.
+  // input (T,D), target (P,O), output (P,O) are one item's.
+  virtual std::vector<std::string> metric_names() const = 0;
+  virtual void metrics(Stage stage, View<const float, 2> input, View<const float, 2> target,
+                       View<const float, 2> output, std::span<double> out) const = 0;
+
+  // In-context tasks report the error by position, divided by this; 0 = positions mean nothing
+  // here.
+  virtual double position_scale() const = 0;
+
+  // Further columns of train.csv, such as the curriculum's stage.
+  virtual std::vector<std::string> train_columns() const = 0;
+  virtual std::vector<double> train_values(Stage stage) const = 0;
+
+  const TaskConfig& config() const { return config_; }
+
+ protected:
+  explicit Task(TaskConfig config) : config_(std::move(config)) {}
+  TaskConfig config_;
+};
+
+std::unique_ptr<Task> make_task(const TaskConfig& config);
+
+// Views of one batch at one stage: input (B,T,D), target (B,P,O).
+struct Batch {
+  View<float, 3> input, target;
+};
+
+// Items first_item .. first_item + B - 1 of stream (seed, purpose, step), in parallel.
+void sample_batch(const Task& task, std::uint64_t seed, Purpose purpose, std::uint64_t step,
+                  std::uint64_t first_item, Stage stage, const Batch& batch);
+
+}  // namespace headroom

@@ -1,0 +1,28 @@
+#include "tasks/tasks.h"
+
+#include <array>
+#include <cassert>
+
+namespace headroom {
+
+namespace {
+
+constexpr std::array kRows{
+    TaskRow{TaskType::kNearestNeighbor, make_nearest_neighbor},
+    TaskRow{TaskType::kLinearRegression, make_linear_regression},
+};
+static_assert(kRows.size() == kTaskTypes.size(), "every task type has one row");
+
+}  // namespace
+
+std::span<const TaskRow> task_rows() { return kRows; }
+
+std::unique_ptr<Task> make_task(const TaskConfig& config) {
+  for (const TaskRow& row : kRows) {
+    if (row.type == config.type) return row.make(config);
+  }
+  assert(false && "a task type without a row");
+  return nullptr;
+}
+
+}  // namespace headroom

@@ -1,0 +1,21 @@
+// The table of tasks: one row a name of kTaskTypes. A new task is its own file, a name in
+// task_config.h, a maker here and a row in tasks.cpp.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "tasks/task.h"
+
+namespace headroom {
+
+std::unique_ptr<Task> make_nearest_neighbor(const TaskConfig& config);
+std::unique_ptr<Task> make_linear_regression(const TaskConfig& config);
+
+struct TaskRow {
+  TaskType type;
+  std::unique_ptr<Task> (*make)(const TaskConfig& config);
+};
+std::span<const TaskRow> task_rows();
+
+}  // namespace headroom

@@ -1,0 +1,166 @@
+#include "train/checkpoint.h"
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+#include "core/error.h"
+#include "core/numbers.h"
+#include "train/gradient.h"
+
+namespace headroom {
+namespace {
+
+constexpr const char* kFormat = "headroom-checkpoint";
+constexpr const char* kVersion = "1";
+constexpr std::string_view kM = "optimizer.m.", kV = "optimizer.v.";
+
+const char* optimizer_name(OptimizerType type) {
+  for (const auto& row : kOptimizerTypes) {
+    if (row.value == type) return row.name;
+  }
+  return "";
+}
+
+std::string field_text(std::uint64_t value) { return std::to_string(value); }
+std::string field_text(double value) { return real_text(value); }
+
+[[noreturn]] void fail(const safetensors::Archive& archive, const std::string& what) {
+  throw Error(Exit::kCorrupt, archive.path().string() + ": " + what);
+}
+
+std::string shape_text(std::span<const std::size_t> shape) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+  }
+  return text + ")";
+}
+
+const std::string& require(const safetensors::Archive& archive, const std::string& key) {
+  const std::string* const text = archive.metadata(key);
+  if (text == nullptr) fail(archive, "is no whole checkpoint: metadata '" + key + "' is missing");
+  return *text;
+}
+
+template <class T>
+void read_field(const safetensors::Archive& archive, const std::string& key, T& field) {
+  const std::string& text = require(archive, key);
+  const char* const end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, field);
+  if (problem != std::errc() || stop != end) {
+    fail(archive, "metadata '" + key + "' is not a number: '" + text + "'");
+  }
+}
+
+// Checks names and shapes of all tensors PREFIX NAME before any value is copied.
+void check_tensors(const safetensors::Archive& archive, const ParamTable& table,
+                   std::string_view prefix) {
+  for (const ParamRow& row : table.rows()) {
+    const std::string name = std::string(prefix) + row.name;
+    const safetensors::Tensor* const t = archive.find(name);
+    if (t == nullptr) fail(archive, "has no tensor '" + name + "', which this model needs");
+    if (t->shape != row.shape) {
+      fail(archive, "tensor '" + name + "' has shape " + shape_text(t->shape) +
+                        ", this model needs " + shape_text(row.shape));
+    }
+  }
+}
+
+template <class S>
+void copy_tensors(const safetensors::Archive& archive, const ParamTable& table,
+                  std::string_view prefix, std::span<S> out) {
+  for (const ParamRow& row : table.rows()) {
+    safetensors::copy_values(*archive.find(std::string(prefix) + row.name),
+                             out.subspan(row.offset, row.size));
+  }
+}
+
+}  // namespace
+
+void save_checkpoint(const std::filesystem::path& file, const ParamTable& table,
+                     std::span<const float> params, const Optimizer<float>& optimizer,
+                     const TrainState& state, const std::string& config) {
+  std::vector<safetensors::Tensor> tensors;
+  const auto add = [&](std::string_view prefix, std::span<const float> values) {
+    for (const ParamRow& row : table.rows()) {
+      tensors.push_back(safetensors::tensor(std::string(prefix) + row.name, row.shape,
+                                            values.subspan(row.offset, row.size)));
+    }
+  };
+  add("", params);
+  add(kM, optimizer.m());
+  if (!optimizer.v().empty()) add(kV, optimizer.v());
+  safetensors::Metadata metadata{
+      {"format", kFormat}, {"version", kVersion}, {"optimizer", optimizer_name(optimizer.type())}};
+  for_each_field(state, [&](const char* name, const auto& field) {
+    metadata.emplace_back(name, field_text(field));
+  });
+  metadata.emplace_back("config", config);
+  safetensors::write(file, tensors, metadata);
+}
+
+bool is_checkpoint(const safetensors::Archive& archive) {
+  const std::string* const format = archive.metadata("format");
+  return format != nullptr && *format == kFormat;
+}
+
+template <class S>
+TrainState load_checkpoint(const safetensors::Archive& archive, const ParamTable& table,
+                           std::span<S> params, Optimizer<S>& optimizer) {
+  if (!is_checkpoint(archive)) fail(archive, "holds weights but is no checkpoint of headroom");
+  if (!archive.has_checksums()) fail(archive, "has no checksums");
+  if (const std::string& version = require(archive, "version"); version != kVersion) {
+    fail(archive, "has checkpoint version " + version + ", this program reads " + kVersion);
+  }
+  if (const std::string& type = require(archive, "optimizer");
+      type != optimizer_name(optimizer.type())) {
+    fail(archive, "was made with optimizer " + type + ", the config says " +
+                      optimizer_name(optimizer.type()));
+  }
+  TrainState state;
+  for_each_field(state, [&](const char* name, auto& field) { read_field(archive, name, field); });
+  const bool has_v = !optimizer.v().empty();
+  check_tensors(archive, table, "");
+  check_tensors(archive, table, kM);
+  if (has_v) check_tensors(archive, table, kV);
+  const std::size_t wanted = table.rows().size() * (has_v ? 3 : 2);
+  if (archive.tensors().size() != wanted) {
+    fail(archive, "has " + std::to_string(archive.tensors().size()) +
+                      " tensors, this model needs " + std::to_string(wanted));
+  }
+  std::vector<S> values(params.size());
+  copy_tensors(archive, table, "", std::span<S>(values));
+  if (const std::string bad = first_nonfinite<S>(table, values); !bad.empty()) {
+    fail(archive, "parameter '" + bad + "' is not finite");
+  }
+  std::copy(values.begin(), values.end(), params.begin());
+  copy_tensors(archive, table, kM, optimizer.m());
+  if (has_v) copy_tensors(archive, table, kV, optimizer.v());
+  return state;
+}
+
+template <class S>
+void load_params(const safetensors::Archive& archive, const ParamTable& table, std::span<S> params,
+                 std::string_view prefix) {
+  check_tensors(archive, table, prefix);
+  for (const safetensors::Tensor& t : archive.tensors()) {
+    const std::string_view name = t.name;
+    if (name.starts_with(kM) || name.starts_with(kV) || !name.starts_with(prefix)) continue;
+    if (table.find(name.substr(prefix.size())) == nullptr) {
+      fail(archive, "has a tensor '" + t.name + "', which this model has not");
+    }
+  }
+  copy_tensors(archive, table, prefix, params);
+}
+
+template TrainState load_checkpoint<float>(const safetensors::Archive&, const ParamTable&,
+                                           std::span<float>, Optimizer<float>&);
+template TrainState load_checkpoint<double>(const safetensors::Archive&, const ParamTable&,
+                                            std::span<double>, Optimizer<double>&);
+template void load_params<float>(const safetensors::Archive&, const ParamTable&, std::span<float>,
+                                 std::string_view);
+template void load_params<double>(const safetensors::Archive&, const ParamTable&, std::span<double>,
+                                  std::string_view);
+
+}  // namespace headroom

@@ -1,0 +1,45 @@
+// Held-out evaluation: the model, and the baselines, on one fixed stream of items.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "baselines/baseline.h"
+#include "core/arena.h"
+#include "model/model.h"
+#include "tasks/score.h"
+#include "tasks/task.h"
+
+namespace headroom {
+
+ModelIo model_io(const Task& task);  // sizes of the task's longest sequences
+
+// Scores a model on items 0 .. n_items-1 of stream (seed, Purpose::kEval, 0) at the task's final
+// stage, `batch` items at a time; the batch size does not change the score.
+class Evaluator {
+ public:
+  Evaluator(const Task& task, std::uint64_t seed, std::size_t n_items, std::size_t batch);
+
+  // The model must take batch() items. Nothing if stop_requested() before the last batch.
+  std::optional<Score> run(Model<float>& model);
+
+  std::size_t batch() const { return batch_; }
+
+ private:
+  const Task& task_;
+  std::uint64_t seed_;
+  std::size_t n_items_, batch_;
+  Arena<float> memory_;
+  Batch buffer_;                // (B,T,D), (B,P,O)
+  View<float, 3> predictions_;  // (B,P,O)
+};
+
+// One row {name, position, error, error_sem} a baseline and position: the lines of baselines.csv,
+// header first. A task without positions has one row a baseline, its loss, with the position empty.
+std::vector<std::string> baseline_rows(const std::vector<BaselineScore>& scores);
+
+}  // namespace headroom

@@ -1,0 +1,110 @@
+#include "train/run_directory.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "core/error.h"
+#include "core/file.h"
+
+namespace headroom {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const fs::path& path, const std::string& doing, int error) {
+  throw Error(Exit::kFile, path.string() + ": cannot " + doing + ": " + std::strerror(error));
+}
+
+[[noreturn]] void refuse_used(const fs::path& path) {
+  throw Error(Exit::kUsage, path.string() +
+                                ": already holds files; choose another folder with --out, or move "
+                                "this one aside with --force");
+}
+
+// 0 or errno. Never replaces anything but (on file systems without RENAME_NOREPLACE) an empty
+// folder.
+int rename_to_new(const fs::path& from, const fs::path& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return errno;
+  return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+}
+
+// The claim on an existing folder is the exclusive making of checkpoints/.
+void fill(const fs::path& folder, std::span<const NewFile> files) {
+  if (const fs::path inside = folder / "checkpoints"; ::mkdir(inside.c_str(), 0777) != 0) {
+    if (errno == EEXIST) refuse_used(folder);
+    fail(inside, "create", errno);
+  }
+  for (const NewFile& file : files) write_file_atomically(folder / file.name, file.content);
+}
+
+fs::path move_aside(const fs::path& folder) {
+  for (int n = 1;; ++n) {
+    fs::path aside = folder;
+    aside += ".old-" + std::to_string(n);
+    struct stat info {};
+    if (::lstat(aside.c_str(), &info) == 0) continue;
+    const int problem = rename_to_new(folder, aside);
+    if (problem == 0) return aside;
+    if (problem != EEXIST && problem != ENOTEMPTY) fail(folder, "move aside", problem);
+  }
+}
+
+void make_beside(const fs::path& wanted, std::span<const NewFile> files) {
+  fs::path beside = wanted.parent_path() / ("." + wanted.filename().string() + ".tmp-");
+  beside += std::to_string(::getpid());
+  if (::mkdir(beside.c_str(), 0777) != 0) {
+    const int problem = errno;
+    const fs::path parent = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
+    if (problem == ENOENT)
+      fail(wanted, "create, its parent folder " + parent.string() + " is missing", problem);
+    fail(wanted, "create", problem);
+  }
+  std::error_code ignored;
+  try {
+    fill(beside, files);
+  } catch (const Error& error) {
+    fs::remove_all(beside, ignored);
+    throw Error(error.code(), wanted.string() + ": cannot be filled: " + error.what());
+  }
+  if (const int problem = rename_to_new(beside, wanted); problem != 0) {
+    fs::remove_all(beside, ignored);
+    if (problem == EEXIST || problem == ENOTEMPTY) refuse_used(wanted);
+    fail(wanted, "create", problem);
+  }
+}
+
+}  // namespace
+
+std::optional<fs::path> make_run_directory(const fs::path& wanted, bool force,
+                                           std::span<const NewFile> files) {
+  fs::path path = wanted.lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();  // "runs/a/" is "runs/a"
+  if (path.empty()) throw Error(Exit::kUsage, "the run directory has an empty name");
+
+  std::error_code problem;
+  const fs::file_status status = fs::status(path, problem);
+  if (status.type() == fs::file_type::none) fail(path, "look", problem.value());
+  std::optional<fs::path> aside;
+  if (fs::exists(status)) {
+    if (!fs::is_directory(status)) fail(path, "use as a run directory", ENOTDIR);
+    const bool empty = fs::is_empty(path, problem);
+    if (problem) fail(path, "look", problem.value());
+    if (empty) {
+      fill(path, files);
+      return aside;
+    }
+    if (!force) refuse_used(path);
+    aside = move_aside(path);
+  }
+  make_beside(path, files);
+  return aside;
+}
+
+}  // namespace headroom

@@ -1,0 +1,47 @@
+#include "train/run_record.h"
+
+#include "train/host.h"
+
+namespace headroom {
+namespace {
+
+constexpr std::uint64_t kSchema = 1;
+
+json::Value whole(std::uint64_t value) { return json::number(value); }
+
+json::Value best_value(const std::optional<Best>& best) {
+  if (!best) return {};
+  return json::Value(json::Object{{"metric", json::text(best->metric)},
+                                  {"value", json::number(best->value)},
+                                  {"step", whole(best->step)}});
+}
+
+}  // namespace
+
+std::string run_json(const RunRecord& r) {
+  json::Array command;
+  for (const std::string& word : r.command_line) command.push_back(json::text(word));
+  json::Object root{
+      {"schema", whole(kSchema)},
+      {"version", json::text(r.version)},
+      {"commit", json::text(r.commit)},
+      {"command_line", json::Value(std::move(command))},
+      {"name", json::text(r.name)},
+      {"host", json::Value(json::Object{{"cpu", json::text(cpu_model())},
+                                        {"isa", json::text(instruction_set())}})},
+      {"threads", whole(static_cast<std::uint64_t>(r.threads))},
+      {"derived", json::Value(r.derived)},
+      {"budget", whole(r.budget)},
+      {"parameters", whole(r.parameters)},
+      {"start", json::text(r.start)},
+      {"end", r.end.empty() ? json::Value() : json::text(r.end)},
+      {"elapsed_s", json::number(r.elapsed_s)},
+      {"steps", whole(r.steps)},
+      {"best", best_value(r.best)},
+      {"exit_reason", json::text(r.exit_reason)},
+      {"exit_code", r.exit_code ? whole(static_cast<std::uint64_t>(*r.exit_code)) : json::Value()},
+  };
+  return json::write(json::Value(std::move(root))) + "\n";
+}
+
+}  // namespace headroom

@@ -1,0 +1,39 @@
+// run.json: what ran, where, and how it ended.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/json.h"
+
+namespace headroom {
+
+struct Best {
+  std::string metric;
+  double value = 0;
+  std::uint64_t step = 0;
+};
+
+struct RunRecord {
+  std::string version, commit;
+  std::vector<std::string> command_line;
+  std::string name;
+  int threads = 1;
+  json::Object derived;      // what the config left null, filled in
+  std::uint64_t budget = 0;  // d H r of one layer
+  std::uint64_t parameters = 0;
+  std::string start, end;  // UTC; end is empty while it runs
+  double elapsed_s = 0;
+  std::uint64_t steps = 0;  // updates done
+  std::optional<Best> best;
+  std::string exit_reason = "running";  // "done", "patience", "SIGTERM", or the error's line
+  std::optional<int> exit_code;
+};
+
+// Keys only ever get added; "schema" counts incompatible changes.
+std::string run_json(const RunRecord& record);
+
+}  // namespace headroom

@@ -1,0 +1,178 @@
+#include "train/step.h"
+
+#include <algorithm>
+#include <deque>
+#include <vector>
+
+#include "core/error.h"
+#include "core/numbers.h"
+#include "core/parallel.h"
+#include "train/checkpoint.h"
+#include "train/evaluate.h"
+#include "train/schedule.h"
+#include "train/update.h"
+
+namespace headroom {
+namespace {
+
+// Copies of tensors, to be written at the end.
+template <class S>
+class Dump {
+ public:
+  template <class T>
+  void add(std::string name, std::vector<std::size_t> shape, std::span<const T> values) {
+    const std::vector<S>& kept = values_.emplace_back(values.begin(), values.end());
+    tensors_.push_back(
+        safetensors::tensor(std::move(name), std::move(shape), std::span<const S>(kept)));
+  }
+  template <class T>
+  void add(std::string name, View<T, 3> v) {
+    add(std::move(name), {v.dim(0), v.dim(1), v.dim(2)}, std::span<const T>(v.data, v.size()));
+  }
+  void add_rows(const std::string& prefix, const ParamTable& table, std::span<const S> flat) {
+    for (const ParamRow& row : table.rows()) {
+      add(prefix + row.name, row.shape, flat.subspan(row.offset, row.size));
+    }
+  }
+  void write(const std::filesystem::path& path, const safetensors::Metadata& metadata) const {
+    safetensors::write(path, tensors_, metadata);
+  }
+
+ private:
+  std::deque<std::vector<S>> values_;  // never moves what it holds
+  std::vector<safetensors::Tensor> tensors_;
+};
+
+struct OwnedBatch {
+  std::vector<float> input_values, target_values;
+  Batch views;
+  void shape(std::array<std::size_t, 3> input, std::array<std::size_t, 3> target) {
+    views = {{nullptr, input}, {nullptr, target}};
+    input_values.resize(views.input.size());
+    target_values.resize(views.target.size());
+    views.input.data = input_values.data();
+    views.target.data = target_values.data();
+  }
+};
+
+std::array<std::size_t, 3> three_sizes(const safetensors::Tensor& t, const std::string& path) {
+  if (t.shape.size() != 3 || t.size() == 0) {
+    throw Error(Exit::kUsage, path + ": " + t.name + " must have three sizes, none of them 0");
+  }
+  return {t.shape[0], t.shape[1], t.shape[2]};
+}
+
+// Batches are float32 by contract; a value that float32 does not hold would be compared with
+// another.
+void copy_exactly(const safetensors::Tensor& t, std::span<float> out, const std::string& path) {
+  std::vector<double> values(out.size());
+  safetensors::copy_values(t, std::span<double>(values));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = static_cast<float>(values[i]);
+    if (static_cast<double>(out[i]) != values[i]) {
+      throw Error(Exit::kUsage, path + ": " + t.name + " holds " + real_text(values[i]) +
+                                    ", which is no float32; round the batch to float32 first");
+    }
+  }
+}
+
+// The batch of a dump, or false if it has none.
+bool load_batch(const safetensors::Archive& archive, const Task& task, OwnedBatch& batch) {
+  const safetensors::Tensor* const input = archive.find("batch.input");
+  const safetensors::Tensor* const target = archive.find("batch.target");
+  if (input == nullptr && target == nullptr) return false;
+  const std::string path = archive.path().string();
+  if (input == nullptr || target == nullptr) {
+    throw Error(Exit::kUsage, path + ": has only one of batch.input and batch.target");
+  }
+  const auto in = three_sizes(*input, path), out = three_sizes(*target, path);
+  const TaskShape shape = task.shape();
+  if (in[0] != out[0] || in[1] > shape.tokens || in[2] != shape.input_dim ||
+      (out[1] - 1) * shape.token_stride >= in[1] || out[2] != shape.output_dim) {
+    throw Error(Exit::kUsage, path + ": batch.input and batch.target do not fit the config's task");
+  }
+  batch.shape(in, out);
+  copy_exactly(*input, batch.input_values, path);
+  copy_exactly(*target, batch.target_values, path);
+  return true;
+}
+
+template <class S>
+void initial_params(const ParamTable& table, std::uint64_t seed, std::span<S> params) {
+  std::vector<float> drawn(table.size());
+  init_params(table, seed, View<float, 1>(drawn.data(), {drawn.size()}));
+  std::copy(drawn.begin(), drawn.end(), params.begin());
+}
+
+template <class S>
+StepResult run(const StepJob& job) {
+  const std::unique_ptr<Task> task = make_task(job.task);
+  const ModelIo io = model_io(*task);
+  const Schedule schedule(job.train.schedule, job.train.optimizer.lr, job.train.steps);
+  std::optional<safetensors::Archive> archive;
+  if (job.load) archive.emplace(*job.load);
+  OwnedBatch batch;
+  const bool loaded_batch = archive && load_batch(*archive, *task, batch);
+  const std::size_t n = loaded_batch ? batch.views.input.dim(0) : job.train.batch;
+
+  Model<S> model(resolve(job.model, io), io, n);
+  Updater<S> updater(model, job.train, io, task->shape().token_stride, n);
+  const ParamTable& table = model.table();
+  const std::span<S> params = model.params().flat();
+  StepResult result;
+  if (!archive) {
+    initial_params(table, job.init_seed, params);
+  } else if (is_checkpoint(*archive)) {
+    result.first_step = load_checkpoint(*archive, table, params, updater.optimizer()).step + 1;
+  } else {
+    load_params(*archive, table, params, "param.");
+  }
+
+  Dump<S> dump;
+  dump.add_rows("param.", table, params);
+  std::string rates, norms;
+  std::vector<S> output;
+  for (std::uint64_t k = 1; k <= job.steps; ++k) {
+    const std::uint64_t s = result.first_step + k - 1;
+    if (!loaded_batch) {
+      const Stage stage = task->stage(s);
+      const TaskShape shape = task->shape(stage);
+      batch.shape({n, shape.tokens, shape.input_dim}, {n, shape.predictions, shape.output_dim});
+      sample_batch(*task, job.data_seed, Purpose::kTrain, s, 0, stage, batch.views);
+    }
+    const Batch& items = batch.views;
+    const std::string prefix = k == 1 ? "" : "step." + std::to_string(k) + ".";
+    output.resize(n * items.input.dim(1) * io.output_dim);
+    const View<S, 3> out(output.data(), {n, items.input.dim(1), io.output_dim});
+    result.loss = updater.gradient(items.input, items.target, out);
+    dump.add(prefix + "batch.input", items.input);
+    dump.add(prefix + "batch.target", items.target);
+    dump.add(prefix + "output", out);
+    dump.add(prefix + "loss", {}, std::span<const double>(&result.loss, 1));
+    dump.add_rows(prefix + "grad.", table, model.grads().flat());
+    result.grad_norm = updater.apply(s, result.loss, schedule.rate(s));
+    rates += (k == 1 ? "" : " ") + real_text(schedule.rate(s));
+    norms += (k == 1 ? "" : " ") + real_text(result.grad_norm);
+  }
+  result.steps = job.steps;
+  dump.add_rows("updated.", table, params);
+  dump.add_rows("optimizer.m.", table, updater.optimizer().m());
+  if (!updater.optimizer().v().empty())
+    dump.add_rows("optimizer.v.", table, updater.optimizer().v());
+  dump.write(job.dump, {{"format", "headroom-step"},
+                        {"first_step", std::to_string(result.first_step)},
+                        {"steps", std::to_string(result.steps)},
+                        {"rate", rates},
+                        {"grad_norm", norms},
+                        {"config", job.config_text}});
+  return result;
+}
+
+}  // namespace
+
+StepResult run_steps(const StepJob& job) {
+  flush_denormals();
+  return job.float64 ? run<double>(job) : run<float>(job);
+}
+
+}  // namespace headroom

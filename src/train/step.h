@@ -1,0 +1,48 @@
+// `headroom step`: a few updates with everything they computed, for comparison with another
+// program.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "model/model_config.h"
+#include "tasks/task_config.h"
+#include "train/train_config.h"
+
+namespace headroom {
+
+struct StepJob {
+  TaskConfig task;
+  ModelConfig model;  // as given
+  TrainConfig train;
+  std::uint64_t init_seed = 0, data_seed = 0;
+  std::string config_text;
+  std::uint64_t steps = 1;                    // at least 1
+  std::optional<std::filesystem::path> load;  // a checkpoint, or a dump of this command
+  bool float64 = false;
+  std::filesystem::path dump;
+};
+
+struct StepResult {
+  std::uint64_t first_step = 1, steps = 0;
+  double loss = 0, grad_norm = 0;  // of the last update
+};
+
+// Takes `steps` updates and writes job.dump. From scratch: the config's initial parameters and its
+// batches 1, 2, ...; from a checkpoint: its parameters, moments and following batches; from a dump:
+// its param.NAME and, if it has them, batch.input and batch.target for every update, with fresh
+// moments.
+//
+// The dump (F32, or F64 with float64) holds param.NAME, the parameters before the first update; of
+// the first update batch.input (B,T,d), batch.target (B,P,O), output (B,T,O), loss () and grad.NAME
+// (before clipping); of update k = 2, 3, ... the same behind "step.k."; and after the last update
+// updated.NAME, optimizer.m.NAME and optimizer.v.NAME. In the metadata: first_step, steps, and by
+// update rate and grad_norm.
+//
+// Throws Error: kUsage for a batch that does not fit the task or is not exact in float32, kCorrupt
+// for parameters that do not fit the model, kFile, kDiverged.
+StepResult run_steps(const StepJob& job);
+
+}  // namespace headroom

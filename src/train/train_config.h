@@ -1,0 +1,77 @@
+// The `train`, `eval` and `run` sections of the config.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/fields.h"
+
+namespace headroom {
+
+enum class Precision { kFloat32 };
+inline constexpr std::array kPrecisions{
+    Choice<Precision>{Precision::kFloat32, "float32", "single precision throughout; sums of losses and norms in double"},
+};
+
+enum class OptimizerType { kAdamW, kSgd };
+inline constexpr std::array kOptimizerTypes{
+    Choice<OptimizerType>{OptimizerType::kAdamW, "adamw", "Adam with decoupled weight decay (Loshchilov and Hutter 2019)"},
+    Choice<OptimizerType>{OptimizerType::kSgd, "sgd", "stochastic gradient descent, with heavy-ball momentum where `momentum` is above 0"},
+};
+
+enum class ScheduleType { kConstant, kLinear, kCosine };
+inline constexpr std::array kScheduleTypes{
+    Choice<ScheduleType>{ScheduleType::kConstant, "constant", "lr after the warm-up"},
+    Choice<ScheduleType>{ScheduleType::kLinear, "linear", "a straight line from lr to floor * lr at the horizon"},
+    Choice<ScheduleType>{ScheduleType::kCosine, "cosine", "half a cosine from lr to floor * lr at the horizon"},
+};
+
+struct OptimizerConfig {
+  OptimizerType type = OptimizerType::kAdamW;
+  double lr = 0.01;
+  std::array<double, 2> betas{0.9, 0.95};
+  double eps = 1e-8;
+  double momentum = 0;
+  double weight_decay = 0;
+  void declare(Fields& f);
+};
+
+struct ScheduleConfig {
+  ScheduleType type = ScheduleType::kCosine;
+  double warmup = 0.05;
+  double floor = 0;
+  std::optional<std::uint64_t> steps;
+  void declare(Fields& f);
+};
+
+struct TrainConfig {
+  std::uint64_t steps = 2000;
+  std::size_t batch = 256;
+  Precision precision = Precision::kFloat32;
+  OptimizerConfig optimizer;
+  ScheduleConfig schedule;
+  std::optional<double> clip_norm;
+  std::size_t accumulate = 1;
+  void declare(Fields& f);
+};
+
+struct EvalConfig {
+  std::uint64_t every = 1000;
+  std::size_t items = 5120;
+  std::optional<std::size_t> batch;
+  std::uint64_t seed = 0;
+  std::string best_metric = "loss";
+  std::optional<std::uint64_t> patience;
+  void declare(Fields& f);
+};
+
+struct RunOptions {  // the `run` section
+  std::uint64_t log_every = 100, checkpoint_every = 5000;
+  std::size_t keep = 2;
+  void declare(Fields& f);
+};
+
+}  // namespace headroom

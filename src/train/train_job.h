@@ -1,0 +1,48 @@
+// What a training run is asked to do and what it reports back.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "model/model_config.h"
+#include "tasks/score.h"
+#include "tasks/task_config.h"
+#include "train/run_record.h"
+#include "train/train_config.h"
+
+namespace headroom {
+
+struct TrainJob {
+  std::string name;
+  TaskConfig task;
+  ModelConfig model;  // as given; nulls are resolved for the task
+  TrainConfig train;
+  EvalConfig eval;
+  RunOptions run;
+  std::uint64_t init_seed = 0, data_seed = 0;
+  std::string config_text;  // config.json
+
+  std::filesystem::path out;  // the run directory to make; its parent must exist
+  bool force = false, quiet = false;
+  std::optional<std::filesystem::path> init_from;  // initial parameters, instead of drawing them
+
+  std::string version, commit;  // of this program, for run.json
+  std::vector<std::string> command_line;
+  std::vector<std::string> notes;  // lines to log first, such as the choice of threads
+};
+
+struct TrainResult {
+  Exit exit = Exit::kDone;  // kDone, kStopped or kInterrupted; failures are thrown
+  std::string reason;       // as run.json's exit_reason
+  std::filesystem::path directory;
+  std::uint64_t steps = 0;
+  double elapsed_s = 0;
+  std::optional<Best> best;
+  std::optional<Score> score;  // of the last evaluation
+};
+
+}  // namespace headroom

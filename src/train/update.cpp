@@ -1,0 +1,146 @@
+#include "train/update.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+#include "core/error.h"
+#include "core/numbers.h"
+#include "core/parallel.h"
+#include "kernels/loss.h"
+#include "reference/loss.h"
+
+namespace headroom {
+namespace {
+
+constexpr std::size_t kFillTile = 1 << 16;
+
+double loss_of(View<float, 3> doutput, View<const float, 3> output, View<const float, 3> target,
+               std::size_t stride, double scale) {
+  return kernels::squared_loss(doutput, output, target, stride, scale);
+}
+double loss_of(View<double, 3> doutput, View<const double, 3> output, View<const float, 3> target,
+               std::size_t stride, double scale) {
+  return reference::squared_loss<double>(doutput, output, target, stride, scale);
+}
+
+// The first dims of a buffer under smaller ones: shorter sequences of an earlier curriculum stage.
+template <class S>
+View<S, 3> shrunk(View<S, 3> buffer, std::size_t b, std::size_t t, std::size_t c) {
+  View<S, 3> view{buffer.data, {b, t, c}};
+  assert(view.size() <= buffer.size());
+  return view;
+}
+
+}  // namespace
+
+template <class S>
+Updater<S>::Updater(Model<S>& model, const TrainConfig& config, const ModelIo& io,
+                    std::size_t token_stride, std::size_t batch)
+    : model_(model),
+      stride_(token_stride),
+      batch_(batch),
+      parts_(config.accumulate),
+      clip_norm_(config.clip_norm.value_or(std::numeric_limits<double>::infinity())),
+      optimizer_(config.optimizer, model.table()),
+      meter_(model.table().size()) {
+  if (parts_ == 0 || batch % parts_ != 0) {
+    throw Error(Exit::kUsage, "train.accumulate: " + std::to_string(parts_) +
+                                  " parts do not divide train.batch " + std::to_string(batch));
+  }
+  const auto lay_out = [&](Arena<S>& arena) {
+    const std::size_t part = batch / parts_;
+    if constexpr (!std::is_same_v<S, float>) input_ = arena.take(part, io.tokens, io.input_dim);
+    doutput_ = arena.take(part, io.tokens, io.output_dim);
+  };
+  Arena<S> measure;
+  lay_out(measure);
+  memory_ = Arena<S>(measure.used());
+  lay_out(memory_);
+}
+
+template <class S>
+double Updater<S>::part_gradient(View<const S, 3> input, View<const float, 3> target, double scale,
+                                 View<S, 3> output) {
+  const View<const S, 3> out = model_.forward(input);
+  const View<S, 3> doutput = shrunk(doutput_, out.dim(0), out.dim(1), out.dim(2));
+  const double loss = loss_of(doutput, out, target, stride_, scale);
+  if (!output.empty()) std::copy_n(out.data, out.size(), output.data);
+  model_.backward(input, doutput);
+  return loss;
+}
+
+template <class S>
+double Updater<S>::gradient(View<const float, 3> input, View<const float, 3> target,
+                            View<S, 3> output) {
+  assert(input.dim(0) == batch_ && target.dim(0) == batch_);
+  const std::span<S> grads = model_.grads().flat();
+  parallel_rows(grads.size(), kFillTile, [&](std::size_t first, std::size_t count) {
+    std::fill_n(grads.data() + first, count, S{});
+  });
+  const std::size_t part = batch_ / parts_;
+  const double scale = 1.0 / static_cast<double>(batch_ * target.dim(1));
+  double loss = 0;
+  for (std::size_t k = 0; k < parts_; ++k) {
+    const View<const float, 3> in = input.range(k * part, part);
+    const View<const float, 3> wanted = target.range(k * part, part);
+    const View<S, 3> out = output.empty() ? output : output.range(k * part, part);
+    if constexpr (std::is_same_v<S, float>) {
+      loss += part_gradient(in, wanted, scale, out);
+    } else {
+      const View<S, 3> wide = shrunk(input_, part, in.dim(1), in.dim(2));
+      std::copy_n(in.data, in.size(), wide.data);
+      loss += part_gradient(wide, wanted, scale, out);
+    }
+  }
+  return loss;
+}
+
+template <class S>
+double Updater<S>::apply(std::uint64_t t, double loss, double rate) {
+  const std::span<S> params = model_.params().flat();
+  const std::span<const S> grads = model_.grads().flat();
+  const GradientSize size = meter_.measure(grads);
+  const double factor = clip_factor(size.norm, clip_norm_);
+  if (!std::isfinite(loss) || !std::isfinite(size.norm) ||
+      !optimizer_.can_square(size.largest * factor)) {
+    refuse(t, loss, size);
+  }
+  if (!optimizer_.step(t, rate, factor, params, grads)) {
+    throw Error(Exit::kDiverged, "step " + std::to_string(t) + ": the update made parameter " +
+                                     first_nonfinite<S>(model_.table(), params) +
+                                     " non-finite (rate " + real_text(rate) + ", gradient norm " +
+                                     real_text(size.norm) + ")");
+  }
+  return size.norm;
+}
+
+template <class S>
+void Updater<S>::refuse(std::uint64_t t, double loss, const GradientSize& size) {
+  const std::span<const S> params = model_.params().flat(), grads = model_.grads().flat();
+  const std::string parameter = first_nonfinite<S>(model_.table(), params);
+  const std::string gradient = first_nonfinite<S>(model_.table(), grads);
+  std::string why = "step " + std::to_string(t) + ": the update is refused, ";
+  if (!std::isfinite(loss)) {
+    why += "the loss is " + real_text(loss);
+  } else if (!std::isfinite(size.norm)) {
+    why += "the gradient is not finite";
+  } else {
+    why += "the gradient of " + largest_tensor<S>(model_.table(), grads) +
+           " is too large to be squared (" + real_text(size.largest) + ")";
+  }
+  if (!parameter.empty()) {
+    why += ", first in parameter " + parameter;
+  } else if (!gradient.empty()) {
+    why += ", first in the gradient of " + gradient;
+  }
+  throw Error(Exit::kDiverged, why);
+}
+
+template class Updater<float>;
+template class Updater<double>;
+
+}  // namespace headroom

@@ -1,0 +1,84 @@
+// Mistakes in configs and --set items, through the real binary. `check` reads a config and trains
+// nothing.
+#include <gtest/gtest.h>
+
+#include "cli/run_binary.h"
+
+namespace headroom {
+namespace {
+
+class ConfigCases : public testing::Test {
+ protected:
+  BinaryResult check(const std::string& text, std::vector<std::string> more = {}) {
+    std::vector<std::string> args{"check", folder_.put("a b ü.json", text)};
+    args.insert(args.end(), more.begin(), more.end());
+    return run_binary(args);
+  }
+  ScratchFolder folder_{"config cases ü"};
+};
+
+TEST_F(ConfigCases, MisspeltKeys) {
+  expect_refused(check("{\n\"train\": {\"optimizer\": {\n\"learning_rte\": 0.1}}}"), 2,
+                 {"a b ü.json:3: train.optimizer.learning_rte: unknown key", "'lr'"});
+  expect_refused(check("{}", {"--set", "train.optimizer.learning_rte=0.1"}), 2,
+                 {"--set: train.optimizer.learning_rte: unknown key", "'lr'"});
+  expect_refused(check("{\"sed\": 1}"), 2, {":1: sed: unknown key", "'seed'"});
+}
+
+TEST_F(ConfigCases, DuplicateKeys) {
+  expect_refused(check("{\"seed\": 1,\n\"name\": \"x\",\n\"seed\": 2}"), 2,
+                 {"ü.json:3: ", "\"seed\"", "line 1"});
+}
+
+TEST_F(ConfigCases, Numbers) {
+  expect_refused(check("{\"train\": {\"steps\": 1.5}}"), 2, {"train.steps: 1.5 is not whole"});
+  expect_refused(check("{\"train\": {\"batch\": 18446744073709551616}}"), 2,
+                 {"train.batch: 18446744073709551616 is out of range", "from 1 to"});
+  expect_refused(check("{\"task\": {\"points\": -1}}"), 2, {"task.points: -1 is out of range"});
+  expect_refused(check("{}", {"--set", "train.optimizer.lr=-0.5"}), 2,
+                 {"train.optimizer.lr: -0.5 is out of range"});
+  expect_refused(check("{}", {"--set", "model.bias=False"}), 2, {"model.bias: ", "'false'"});
+  expect_refused(check("{}", {"--set", "name=a=b=c %@#"}), 2, {"\"a=b=c %@#\""});
+}
+
+TEST_F(ConfigCases, SizesThatDoNotGoTogether) {
+  expect_refused(
+      check(
+          "{\"task\": {\"dim\": 100}, \"model\": {\"width\": 100, \"attention\": {\"heads\": 3}}}"),
+      2, {"model.attention.heads", "3", "model.width", "100", "1, 2, 4, 5, 10, 20, 25, 50, 100"});
+  expect_refused(check("{\"train\": {\"steps\": 10, \"schedule\": {\"warmup\": 10}}}"), 2,
+                 {"ü.json:1: train.schedule.warmup", "10"});
+}
+
+TEST_F(ConfigCases, MalformedFiles) {
+  for (const char* text : {"{\"seed\": 1,}", "{'seed': 1}", "{\"seed\": NaN}", "{", "", "}",
+                           "{\"seed\": 1", "\"", "{\"seed\" 1}", "null {"}) {
+    expect_refused(check(text), 2, {"ü.json:1:"});
+  }
+  expect_refused(check(std::string(100000, '[')), 2, {"64 levels"});
+  expect_refused(check("null"), 2, {"expected an object"});
+  expect_refused(check("{\"seed\": 1\xff}"), 2, {"ü.json:1:"});
+  folder_.put("a b ü.json", "");
+  std::filesystem::resize_file(folder_.path() / "a b ü.json",
+                               std::uintmax_t{1} << 30);  // 1 GB, sparse
+  expect_refused(run_binary({"check", (folder_.path() / "a b ü.json").string()}), 2, {"16 MB"});
+}
+
+TEST_F(ConfigCases, FilesThatAreNot) {
+  expect_refused(run_binary({"check", (folder_.path() / "nö.json").string()}), 3, {"nö.json"});
+  expect_refused(run_binary({"check", folder_.path().string()}), 3, {folder_.path().string()});
+  expect_refused(check("{\"extends\": \"missing.json\"}"), 3, {"missing.json", "a b ü.json"});
+}
+
+TEST_F(ConfigCases, FlagsBeforeArguments) {
+  const std::string path = folder_.put("c.json", "{}");
+  expect_refused(run_binary({"check", "--sets", "a=1", path}), 2,
+                 {"unknown flag \"--sets\"", "'--set'"});
+  expect_refused(run_binary({"check", "--set", "sed=1", path}), 2, {"--set: sed: unknown key"});
+  expect_refused(run_binary({"check", path, "--set"}), 2, {"--set needs a value"});
+  expect_refused(run_binary({"check"}), 2, {"CONFIG is missing"});
+  expect_refused(run_binary({"check", path, "--lr=0.1"}), 2, {"--set train.optimizer.lr=VALUE"});
+}
+
+}  // namespace
+}  // namespace headroom

@@ -1,0 +1,176 @@
+// Rules between fields.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "config/read.h"
+#include "config/run_config.h"
+#include "core/expect_error.h"
+
+namespace headroom {
+namespace {
+
+RunConfig with(const std::vector<std::string>& sets) {
+  return read_run_config_text("{}", sets, "a.json");
+}
+void refused(const std::vector<std::string>& sets, std::initializer_list<std::string> parts) {
+  SCOPED_TRACE(testing::PrintToString(sets));
+  expect_error([&] { with(sets); }, parts);
+}
+
+TEST(ValidateTrain, WarmupMustEndBeforeTheHorizon) {
+  refused({"train.steps=100", "train.schedule.warmup=100"}, {"train.schedule.warmup", "100"});
+  refused({"train.steps=100", "train.schedule.warmup=101"}, {"train.schedule.warmup"});
+  refused({"train.steps=100", "train.schedule.warmup=0.999"},
+          {"train.schedule.warmup"});  // rounds to 100
+  refused({"train.steps=100", "train.schedule.steps=50", "train.schedule.warmup=60"},
+          {"train.schedule.warmup"});
+  refused({"train.steps=100", "train.schedule.warmup=1.5"}, {"train.schedule.warmup", "1.5"});
+  refused({"train.steps=10", "train.schedule.type=constant", "train.schedule.warmup=10"},
+          {"train.schedule.warmup"});
+  EXPECT_NO_THROW(with({"train.steps=100", "train.schedule.warmup=99"}));
+  EXPECT_NO_THROW(with({"train.steps=10", "train.schedule.steps=200", "train.schedule.warmup=60"}));
+}
+
+TEST(ValidateTrain, FewStepsAreFine) {
+  EXPECT_NO_THROW(with({"train.steps=0"}));
+  EXPECT_NO_THROW(with({"train.steps=1"}));
+  EXPECT_NO_THROW(with({"train.steps=0", "train.schedule.warmup=10"}));
+  refused({"train.steps=-1"}, {"--set: train.steps: -1 is out of range"});
+}
+
+TEST(ValidateTrain, AccumulateDividesBatch) {
+  EXPECT_NO_THROW(with({"train.batch=12", "train.accumulate=4"}));
+  refused({"train.batch=10", "train.accumulate=4"}, {"train.accumulate = 4", "train.batch = 10"});
+  refused({"train.batch=4", "train.accumulate=8"}, {"train.accumulate = 8", "train.batch = 4"});
+}
+
+TEST(ValidateTrain, ZerosAndEndsOfRanges) {
+  for (const char* field :
+       {"train.batch", "train.accumulate", "eval.items", "eval.every", "eval.batch",
+        "eval.patience", "run.log_every", "run.checkpoint_every", "run.keep", "model.layers",
+        "model.width", "model.attention.heads", "model.attention.key_size",
+        "model.attention.value_size", "model.attention.copies", "task.points", "task.dim",
+        "train.schedule.steps"}) {
+    refused({std::string(field) + "=0"}, {std::string("--set: ") + field + ": 0 is out of range"});
+  }
+  EXPECT_NO_THROW(with({"model.ffn.width=0"}));
+  refused({"train.optimizer.betas=[1,0.5]"}, {"train.optimizer.betas: 1 is out of range"});
+  refused({"train.clip_norm=0"}, {"train.clip_norm: 0 is out of range"});
+  refused({"train.clip_norm=-1"}, {"train.clip_norm: -1 is out of range"});
+}
+
+TEST(ValidateEval, BestMetricIsOneOfTheTasksMetrics) {
+  EXPECT_NO_THROW(with({"eval.best_metric=loss"}));
+  refused({"eval.best_metric=los"}, {"eval.best_metric = \"los\"", "'loss'?"});
+  refused({"eval.best_metric=loss_sem"}, {"eval.best_metric = \"loss_sem\""});
+  refused({"eval.best_metric=step"}, {"eval.best_metric = \"step\""});
+}
+
+TEST(ValidateTask, ImpossibleRetrieval) {
+  refused({"task.points=1"}, {"task.points = 1", "2 or more"});
+  EXPECT_NO_THROW(with({"task.points=1", "task.points_from=antipodal"}));  // x and -x
+  refused({"task.dim=1", "model.width=1"}, {"task.dim = 1"});
+  refused({"task.points_from=orthonormal", "task.points=17"},
+          {"task.points = 17", "task.dim = 16"});
+  refused({"task.points_from=orthonormal", "task.points=8"},
+          {"orthonormal", "task.query = self_farthest"});
+  refused({"task.points_from=orthonormal", "task.points=8", "task.query=self_nearest"},
+          {"self_nearest"});
+  refused({"task.noise=1"},
+          {"task.noise: goes with task.type linear_regression, not with nearest_neighbor"});
+  refused({"task.type=linear_regression", "task.query=self_nearest"},
+          {"task.query: goes with task.type nearest"});
+}
+
+TEST(ValidateTask, Curricula) {
+  const std::vector<std::string> base{"task.type=linear_regression", "task.dim=20",
+                                      "task.points=41"};
+  const auto curriculum = [&](const std::string& json) {
+    std::vector<std::string> sets = base;
+    sets.push_back("task.curriculum=" + json);
+    return sets;
+  };
+  const RunConfig c = with(curriculum(
+      R"({"dims": {"start": 5, "end": 20, "step": 1, "every": 2000}, "points": {"start": 11, "end": 41, "step": 2, "every": 2000}})"));
+  const Ramp& dims = *c.task.curriculum->dims;
+  EXPECT_EQ(dims.at(1), 5u);
+  EXPECT_EQ(dims.at(2000), 5u);
+  EXPECT_EQ(dims.at(2001), 6u);
+  EXPECT_EQ(dims.at(30000), 19u);
+  EXPECT_EQ(dims.at(30001), 20u);
+  EXPECT_EQ(dims.at(std::numeric_limits<std::size_t>::max()), 20u);
+  EXPECT_EQ(c.task.curriculum->points->at(30001), 41u);
+  EXPECT_EQ((Ramp{2, 9, 4, 1}).at(2), 6u);
+  EXPECT_EQ((Ramp{2, 9, 4, 1}).at(3), 9u);  // not beyond the end
+  EXPECT_EQ((Ramp{3, 3, 1, 1}).at(7), 3u);
+  refused(curriculum(R"({"dims": {"start": 5, "end": 4}})"),
+          {"task.curriculum.dims.end = 4", "start = 5"});
+  refused(curriculum(R"({"dims": {"start": 5, "end": 21}})"),
+          {"task.curriculum.dims.end = 21", "task.dim = 20"});
+  refused(curriculum(R"({"points": {"start": 5, "end": 42}})"),
+          {"task.curriculum.points.end = 42", "task.points = 41"});
+  refused(curriculum(R"({"points": {"every": 0}})"),
+          {"task.curriculum.points.every: 0 is out of range"});
+}
+
+TEST(ValidateModel, HeadsThatDoNotDivide) {
+  refused(
+      {"model.width=100", "model.attention.heads=3"},
+      {"--set: model.attention.heads = 3", "model.width = 100", "1, 2, 4, 5, 10, 20, 25, 50, 100"});
+  EXPECT_NO_THROW(with({"model.width=100", "model.attention.heads=3", "model.attention.key_size=7",
+                        "model.attention.value_size=5"}));
+  refused({"model.width=4", "model.attention.heads=8"},
+          {"model.attention.heads = 8", "model.width = 4"});
+}
+
+TEST(ValidateModel, PlaceOfTheMistakeIsThatOfItsKey) {
+  expect_error(
+      [] {
+        read_run_config_text("{\"model\": {\n\"width\": 100,\n\"attention\": {\n\"heads\": 3}}}",
+                             {}, "a.json");
+      },
+      {"a.json:4: model.attention.heads = 3"});
+  expect_error(
+      [] {
+        read_run_config_text(
+            "{\"train\":{\"schedule\":\n{\"type\":\"linear\"},\"steps\":1,\n\"accumulate\":5}}", {},
+            "a.json");
+      },
+      {"a.json:3: train.accumulate = 5"});
+}
+
+TEST(ValidateModel, LayernormNeedsAnEpsilon) {
+  refused({"model.norm.type=layernorm", "model.norm.eps=0"}, {"model.norm.eps = 0", "layernorm"});
+  EXPECT_NO_THROW(with({"model.norm.type=l2", "model.norm.eps=0"}));
+  refused({"model.norm.type=none", "model.norm.eps=0.1"},
+          {"model.norm.eps: goes with model.norm.type"});
+}
+
+TEST(Names, MustBeOneSafeComponent) {
+  for (const char* good : {"run", "a.b", "..a", "A-1_b", "größe", "漢字", "-x"})
+    EXPECT_TRUE(is_safe_name(good)) << good;
+  for (const char* bad : {"", ".", "..", "a/b", "/a", "a b", "a\n", "a\\b", "a*", "a:b", "\xff",
+                          "a\xC2\xA0"
+                          "b",
+                          "a\xE2\x80\x8B"
+                          "b",
+                          "$(x)"}) {
+    EXPECT_FALSE(is_safe_name(bad)) << bad;
+  }
+  EXPECT_FALSE(is_safe_name(std::string("a\0b", 3)));
+  EXPECT_TRUE(is_safe_name(std::string(200, 'a')));
+  EXPECT_FALSE(is_safe_name(std::string(201, 'a')));
+  refused({"name=../x"}, {"--set: name = \"../x\" cannot name a folder"});
+}
+
+TEST(Warnings, AntipodalFarthestIsTrivial) {
+  EXPECT_TRUE(warnings(RunConfig{}).empty());
+  const std::vector<std::string> lines = warnings(with({"task.points_from=antipodal"}));
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_NE(lines[0].find("answered by -x"), std::string::npos);
+  EXPECT_TRUE(warnings(with({"task.points_from=antipodal", "task.query=self_nearest"})).empty());
+}
+
+}  // namespace
+}  // namespace headroom

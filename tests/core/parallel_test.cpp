@@ -1,0 +1,46 @@
+#include "core/parallel.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <vector>
+
+namespace headroom {
+namespace {
+
+TEST(Parallel, EveryTileOnceWithAnyNumberOfThreads) {
+  for (const int n : {1, 2, 3, 8}) {
+    set_threads(n);
+    std::vector<int> hits(1001);
+    parallel_for(hits.size(), [&](std::size_t i) { ++hits[i]; });
+    for (int h : hits) ASSERT_EQ(h, 1);
+    std::vector<std::size_t> rows(103);
+    parallel_rows(rows.size(), 10, [&](std::size_t first, std::size_t count) {
+      for (std::size_t i = first; i < first + count; ++i) rows[i] = count;
+    });
+    EXPECT_EQ(rows.front(), 10u);
+    EXPECT_EQ(rows.back(), 3u);
+  }
+  set_threads(default_threads().threads);
+}
+
+TEST(Parallel, WorkersFlushDenormals) {
+  set_threads(4);
+  std::vector<float> results(64, 1.0f);
+  volatile float tiny = 1e-38f;
+  parallel_for(results.size(), [&](std::size_t i) { results[i] = tiny * 0.01f; });
+  set_threads(default_threads().threads);
+  for (float r : results) EXPECT_EQ(r, 0.0f);
+}
+
+TEST(Parallel, EnvironmentIsHonoured) {
+  ::setenv("OMP_NUM_THREADS", "3,2", 1);
+  EXPECT_EQ(default_threads().threads, 3);
+  EXPECT_STREQ(default_threads().reason, "OMP_NUM_THREADS");
+  ::setenv("OMP_NUM_THREADS", "none", 1);
+  EXPECT_GE(default_threads().threads, 1);
+  ::unsetenv("OMP_NUM_THREADS");
+}
+
+}  // namespace
+}  // namespace headroom

@@ -1,0 +1,187 @@
+// The remaining kernels against their reference twins, at sizes that leave vector tails and single rows.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "core/arena.h"
+#include "core/rng.h"
+#include "kernels/activation.h"
+#include "kernels/linear.h"
+#include "kernels/loss.h"
+#include "kernels/norm.h"
+#include "kernels/residual.h"
+#include "reference/activation.h"
+#include "reference/linear.h"
+#include "reference/loss.h"
+#include "reference/norm.h"
+#include "reference/residual.h"
+
+namespace headroom {
+namespace {
+
+// The same numbers as float and as double.
+struct Pair {
+  Arena<float> fast{1 << 20};
+  Arena<double> slow{1 << 20};
+  std::uint64_t drawn = 0;
+
+  template <std::size_t N>
+  std::pair<View<float, N>, View<double, N>> take(std::array<std::size_t, N> dims, bool random = true) {
+    const auto make = [&](auto& arena) { return std::apply([&](auto... d) { return arena.take(d...); }, dims); };
+    std::pair<View<float, N>, View<double, N>> views{make(fast), make(slow)};
+    if (random) Random(2, Purpose::kTest, 0, drawn++).fill_normal(views.first.flat());
+    std::copy_n(views.first.data, views.first.size(), views.second.data);
+    return views;
+  }
+};
+
+template <std::size_t N>
+void expect_near(const std::pair<View<float, N>, View<double, N>>& p, const char* what) {
+  double largest = 0.5;  // the entries are of order 1 or more; a lone sum may cancel
+  for (double x : p.second.flat()) largest = std::max(largest, std::abs(x));
+  for (std::size_t i = 0; i < p.first.size(); ++i)
+    ASSERT_NEAR(static_cast<double>(p.first.data[i]), p.second.data[i], 1e-5 * largest) << what << " at " << i;
+}
+
+using Dims1 = std::array<std::size_t, 1>;
+using Dims2 = std::array<std::size_t, 2>;
+using Dims3 = std::array<std::size_t, 3>;
+
+TEST(Kernels, LinearFollowsItsTwin) {
+  for (const std::size_t rows : {1, 3, 17, 300})
+    for (const std::size_t in : {1, 5, 16, 33})
+      for (const std::size_t out : {1, 7, 64, 130})
+        for (const std::size_t biases : {0, 1, 3}) {
+          Pair p;
+          auto [x, x2] = p.take(Dims2{rows, in});
+          auto [w, w2] = p.take(Dims2{out, in});
+          auto [b, b2] = p.take(Dims2{biases, out});
+          auto y = p.take(Dims2{rows, out}), dy = p.take(Dims2{rows, out});
+          auto dx = p.take(Dims2{rows, in}), dw = p.take(Dims2{out, in}), db = p.take(Dims2{biases, out});
+          kernels::linear_forward(y.first, View<const float, 2>(x), w, b, 0.5);
+          reference::linear_forward<double>(y.second, View<const double, 2>(x2), w2, b2, 0.5);
+          expect_near(y, "y");
+          kernels::linear_backward_input(dx.first, View<const float, 2>(dy.first), w, 0.5);
+          reference::linear_backward_input<double>(dx.second, View<const double, 2>(dy.second), w2, 0.5);
+          expect_near(dx, "dx");
+          kernels::linear_backward_params(dw.first, db.first, View<const float, 2>(dy.first), View<const float, 2>(x), 0.5);
+          reference::linear_backward_params<double>(dw.second, db.second, View<const double, 2>(dy.second),
+                                                    View<const double, 2>(x2), 0.5);
+          expect_near(dw, "dw accumulates");
+          expect_near(db, "db accumulates");
+        }
+}
+
+TEST(Kernels, NormsFollowTheirTwins) {
+  for (const std::size_t rows : {1, 3, 70})
+    for (const std::size_t cols : {1, 2, 16, 67, 130}) {
+      Pair p;
+      auto [x, x2] = p.take(Dims2{rows, cols});
+      auto [g, g2] = p.take(Dims1{cols});
+      auto [b, b2] = p.take(Dims1{cols});
+      auto [dy, dy2] = p.take(Dims2{rows, cols});
+      auto y = p.take(Dims2{rows, cols}), dx = p.take(Dims2{rows, cols});
+      auto mean = p.take(Dims1{rows}), inverse = p.take(Dims1{rows}), sums = p.take(Dims1{rows});
+      auto dg = p.take(Dims1{cols}), db = p.take(Dims1{cols}), ds = p.take(Dims1{1}), s = p.take(Dims1{1});
+      kernels::layernorm_forward(y.first, mean.first, inverse.first, x, g, b, 1e-2);
+      reference::layernorm_forward<double>(y.second, mean.second, inverse.second, x2, g2, b2, 1e-2);
+      expect_near(y, "layernorm");
+      kernels::layernorm_backward(dx.first, dg.first, db.first, dy, x, mean.first, inverse.first, g);
+      reference::layernorm_backward<double>(dx.second, dg.second, db.second, dy2, x2, mean.second, inverse.second, g2);
+      expect_near(dx, "layernorm dx");
+      expect_near(dg, "layernorm dg");
+      expect_near(db, "layernorm db");
+      for (const double eps : {0.0, 0.5, 4.0}) {
+        kernels::l2norm_forward(y.first, inverse.first, x, s.first, eps);
+        reference::l2norm_forward<double>(y.second, inverse.second, x2, s.second, eps);
+        expect_near(y, "l2");
+        kernels::l2norm_backward(dx.first, ds.first, sums.first, dy, x, inverse.first, s.first, eps);
+        reference::l2norm_backward<double>(dx.second, ds.second, sums.second, dy2, x2, inverse.second, s.second, eps);
+        expect_near(dx, "l2 dx");
+        expect_near(ds, "l2 ds");
+      }
+    }
+}
+
+TEST(Kernels, L2NormOfAZeroRowIsZero) {
+  Pair p;
+  auto x = p.take(Dims2{2, 5});
+  std::fill_n(x.first.data, 5, 0.0f);
+  auto y = p.take(Dims2{2, 5}), dx = p.take(Dims2{2, 5}), dy = p.take(Dims2{2, 5});
+  auto s = p.take(Dims1{1}), ds = p.take(Dims1{1}, false), inverse = p.take(Dims1{2}), sums = p.take(Dims1{2});
+  kernels::l2norm_forward(y.first, inverse.first, x.first, s.first, 0);
+  kernels::l2norm_backward(dx.first, ds.first, sums.first, dy.first, x.first, inverse.first, s.first, 0);
+  for (std::size_t c = 0; c < 5; ++c) {
+    EXPECT_EQ(y.first(std::size_t{0}, c), 0.0f);
+    EXPECT_EQ(dx.first(std::size_t{0}, c), 0.0f);
+    EXPECT_NE(y.first(std::size_t{1}, c), 0.0f);
+  }
+}
+
+TEST(Kernels, ActivationsFollowTheirTwins) {
+  for (std::size_t n = 1; n <= 67; ++n) {
+    Pair p;
+    auto [x, x2] = p.take(Dims2{1, n});
+    auto [dy, dy2] = p.take(Dims2{1, n});
+    auto y = p.take(Dims2{1, n}), dx = p.take(Dims2{1, n});
+    kernels::relu_forward(y.first, x);
+    reference::relu_forward<double>(y.second, x2);
+    expect_near(y, "relu");
+    kernels::relu_backward(dx.first, dy, x);
+    reference::relu_backward<double>(dx.second, dy2, x2);
+    expect_near(dx, "relu dx");
+    kernels::gelu_tanh_forward(y.first, x);
+    reference::gelu_tanh_forward<double>(y.second, x2);
+    expect_near(y, "gelu_tanh");
+    kernels::gelu_tanh_backward(dx.first, dy, x);
+    reference::gelu_tanh_backward<double>(dx.second, dy2, x2);
+    expect_near(dx, "gelu_tanh dx");
+  }
+}
+
+TEST(Kernels, ActivationsLetNanThrough) {
+  float x[3] = {std::numeric_limits<float>::quiet_NaN(), 1e30f, -1e30f}, y[3];
+  kernels::relu_forward({y, {1, 3}}, View<const float, 2>(x, {1, 3}));
+  EXPECT_TRUE(std::isnan(y[0]));
+  kernels::gelu_tanh_forward({y, {1, 3}}, View<const float, 2>(x, {1, 3}));
+  EXPECT_TRUE(std::isnan(y[0]));
+  EXPECT_EQ(y[1], 1e30f);
+  EXPECT_EQ(y[2], 0.0f);
+}
+
+TEST(Kernels, ResidualAndPositionsFollowTheirTwins) {
+  Pair p;
+  auto [x, x2] = p.take(Dims3{4, 3, 5});
+  auto [y, y2] = p.take(Dims3{4, 3, 5});
+  auto [table, table2] = p.take(Dims2{6, 5});
+  auto z = p.take(Dims3{4, 3, 5});
+  kernels::add_forward(as_rows(z.first), as_rows(View<const float, 3>(x)), as_rows(View<const float, 3>(y)));
+  reference::add_forward<double>(as_rows(z.second), as_rows(View<const double, 3>(x2)), as_rows(View<const double, 3>(y2)));
+  expect_near(z, "sum");
+  kernels::add_positions_forward(z.first, table);
+  reference::add_positions_forward<double>(z.second, table2);
+  expect_near(z, "positions");
+  auto dtable = p.take(Dims2{6, 5});
+  kernels::add_positions_backward(dtable.first, x);
+  reference::add_positions_backward<double>(dtable.second, x2);
+  expect_near(dtable, "dpositions");
+}
+
+TEST(Kernels, SquaredLossByHand) {
+  float out[2 * 4] = {1, 9, 2, 9, 3, 9, 4, 9}, target[2 * 2] = {0, 0, 1, 6}, d[8];
+  const View<const float, 3> output(out, {2, 4, 1}), wanted(target, {2, 2, 1});
+  const double loss = kernels::squared_loss({d, {2, 4, 1}}, output, wanted, 2, 0.25);
+  EXPECT_DOUBLE_EQ(loss, (1 + 4 + 4 + 4) / 4.0);
+  const float want[8] = {0.5f, 0, 1, 0, 1, 0, -1, 0};
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(d[i], want[i]) << i;
+  double d2[8];
+  const double out2[8] = {1, 9, 2, 9, 3, 9, 4, 9};
+  EXPECT_DOUBLE_EQ(reference::squared_loss<double>({d2, {2, 4, 1}}, View<const double, 3>(out2, {2, 4, 1}), wanted, 2, 0.25), loss);
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(d2[i], static_cast<double>(want[i]));
+}
+
+}  // namespace
+}  // namespace headroom

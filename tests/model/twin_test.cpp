@@ -1,0 +1,157 @@
+// The float path (fast kernels) against the double path (reference loops), and what a mask and the absence of
+// positions promise.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "core/arena.h"
+#include "core/parallel.h"
+#include "core/rng.h"
+#include "model/cases.h"
+#include "model/ops.h"
+
+namespace headroom {
+namespace {
+
+template <class S>
+struct Step {
+  Model<S> model;
+  Arena<S> memory;
+  View<S, 3> input, doutput;
+  Step(const testing::ModelCase& c, View<const float, 1> params, View<const float, 3> data)
+      : model(c.config, c.io, c.batch),
+        memory(data.size() + c.batch * c.io.tokens * c.io.output_dim + 64),
+        input(memory.take(c.batch, c.io.tokens, c.io.input_dim)),
+        doutput(memory.take(c.batch, c.io.tokens, c.io.output_dim)) {
+    std::copy_n(params.data, params.size(), model.params().data);
+    std::copy_n(data.data, data.size(), input.data);
+  }
+};
+
+struct Data {
+  Arena<float> memory;
+  View<float, 1> params;
+  View<float, 3> input, target;
+  explicit Data(const testing::ModelCase& c) : memory(1 << 20) {
+    Model<float> model(c.config, c.io, 1);
+    const std::size_t predictions = (c.io.tokens + c.stride - 1) / c.stride;
+    params = memory.take(model.table().size());
+    input = memory.take(c.batch, c.io.tokens, c.io.input_dim);
+    target = memory.take(c.batch, predictions, c.io.output_dim);
+    init_params(model.table(), 3, params);
+    std::vector<float> noise(params.size());
+    Random(1, Purpose::kTest, 0, 0).fill_normal(noise);
+    for (std::size_t i = 0; i < params.size(); ++i) params(i) += 0.1f * noise[i];
+    Random(1, Purpose::kTest, 0, 1).fill_normal(input.flat());
+    Random(1, Purpose::kTest, 0, 2).fill_normal(target.flat());
+  }
+};
+
+class Twins : public ::testing::TestWithParam<testing::ModelCase> {};
+
+TEST_P(Twins, FloatFollowsDouble) {
+  const testing::ModelCase& c = GetParam();
+  const Data data(c);
+  Step<float> fast(c, data.params, data.input);
+  Step<double> slow(c, data.params, data.input);
+  const double scale = 1.0 / static_cast<double>(data.target.dims[0] * data.target.dims[1]);
+  const View<const float, 3> y = fast.model.forward(fast.input);
+  const View<const double, 3> y_slow = slow.model.forward(slow.input);
+  double top = 0, worst = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    top = std::max(top, std::abs(y_slow.data[i]));
+    worst = std::max(worst, std::abs(static_cast<double>(y.data[i]) - y_slow.data[i]));
+  }
+  EXPECT_LE(worst, 1e-5 * top);
+  ops::squared_loss<float>(fast.doutput, y, data.target, c.stride, scale);
+  ops::squared_loss<double>(slow.doutput, y_slow, data.target, c.stride, scale);
+  fast.model.backward(fast.input, fast.doutput);
+  slow.model.backward(slow.input, slow.doutput);
+  double model_largest = 0;
+  for (double g : slow.model.grads().flat()) model_largest = std::max(model_largest, std::abs(g));
+  for (const ParamRow& row : slow.model.table().rows()) {
+    double largest = 0, error = 0;
+    for (std::size_t i = row.offset; i < row.offset + row.size; ++i) {
+      largest = std::max(largest, std::abs(slow.model.grads()(i)));
+      error = std::max(error, std::abs(static_cast<double>(fast.model.grads()(i)) - slow.model.grads()(i)));
+    }
+    if (testing::without_effect(c, row.name))
+      EXPECT_LE(error, 1e-6 * model_largest) << row.name;
+    else  // a lone scalar sums over every row and may cancel further
+      EXPECT_LE(error, 1e-5 * std::max(largest, (row.size == 1 ? 1e-2 : 1e-3) * model_largest)) << row.name;
+  }
+}
+
+TEST_P(Twins, TheMaskHidesTheFuture) {
+  const testing::ModelCase& c = GetParam();
+  if (c.config.attention.mask != Mask::kCausal) return;  // the unmasked half of the table has its test below
+  const Data data(c);
+  Step<float> step(c, data.params, data.input);
+  const View<const float, 3> y = step.model.forward(step.input);
+  const std::vector<float> before(y.data, y.data + y.size());
+  for (std::size_t t = 0; t < c.io.tokens; ++t) {
+    std::copy_n(data.input.data, data.input.size(), step.input.data);
+    for (std::size_t d = 0; d < c.io.input_dim; ++d) step.input(std::size_t{0}, t, d) = 9.0f - step.input(std::size_t{0}, t, d);
+    step.model.forward(step.input);
+    const std::size_t visible = t * c.io.output_dim, item = c.io.tokens * c.io.output_dim;
+    EXPECT_EQ(std::memcmp(y.data, before.data(), visible * sizeof(float)), 0) << "token " << t;
+    EXPECT_EQ(std::memcmp(y.data + item, before.data() + item, item * sizeof(float)), 0) << "the other sequence";
+    EXPECT_NE(std::memcmp(y.data + visible, before.data() + visible, c.io.output_dim * sizeof(float)), 0) << "token " << t;
+  }
+}
+
+TEST_P(Twins, WithoutPositionsTokensAreASet) {
+  const testing::ModelCase& c = GetParam();
+  if (c.config.attention.mask == Mask::kCausal || c.config.positions.type != PositionsType::kNone) return;
+  const Data data(c);
+  Step<float> step(c, data.params, data.input);
+  const View<const float, 3> y = step.model.forward(step.input);
+  const std::vector<float> before(y.data, y.data + y.size());
+  const std::size_t tokens = c.io.tokens;  // reversed order in, reversed order out
+  for (std::size_t t = 0; t < tokens; ++t)
+    for (std::size_t d = 0; d < c.io.input_dim; ++d)
+      step.input(std::size_t{0}, t, d) = data.input(std::size_t{0}, tokens - 1 - t, d);
+  step.model.forward(step.input);
+  for (std::size_t t = 0; t < tokens; ++t)
+    for (std::size_t o = 0; o < c.io.output_dim; ++o)
+      EXPECT_NEAR(y(std::size_t{0}, t, o), before[(tokens - 1 - t) * c.io.output_dim + o], 2e-5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Variants, Twins, ::testing::ValuesIn(testing::model_cases()),
+                         [](const auto& variant) { return variant.param.name; });
+
+// One model with many more tiles than threads in every loop, on 1, 2, 3 and 8 threads.
+TEST(Threads, DoNotChangeABit) {
+  testing::ModelCase c;
+  c.io = {64, 64, 16};
+  c.batch = 64;
+  c.config.width = 64;
+  c.config.ffn.width = 300;
+  c.config.attention.heads = 4;
+  c.config.attention.copies = 3;
+  Arena<float> memory(1 << 20);
+  std::vector<std::vector<float>> results;
+  for (const int n : {1, 2, 3, 8}) {
+    set_threads(n);
+    Model<float> model(c.config, c.io, c.batch);
+    init_params(model.table(), 5, model.params());
+    memory.rewind(0);
+    const View<float, 3> input = memory.take(c.batch, c.io.tokens, c.io.input_dim);
+    const View<float, 3> target = memory.take(c.batch, c.io.tokens, c.io.output_dim);
+    const View<float, 3> doutput = memory.take(c.batch, c.io.tokens, c.io.output_dim);
+    Random(1, Purpose::kTest, 0, 1).fill_normal(input.flat());
+    Random(1, Purpose::kTest, 0, 2).fill_normal(target.flat());
+    ops::squared_loss<float>(doutput, model.forward(input), target, 1, 1e-3);
+    model.backward(input, doutput);
+    results.emplace_back(model.grads().data, model.grads().data + model.grads().size());
+  }
+  set_threads(default_threads().threads);
+  for (std::size_t i = 1; i < results.size(); ++i)
+    EXPECT_EQ(std::memcmp(results[0].data(), results[i].data(), results[0].size() * sizeof(float)), 0);
+}
+
+}  // namespace
+}  // namespace headroom

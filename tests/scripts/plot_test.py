@@ -1,0 +1,132 @@
+"""plot.py on made-up run directories: pictures where there is something to draw, one clear line elsewhere."""
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.dont_write_bytecode = True
+sys.path[:0] = [HERE, os.path.join(ROOT, "scripts")]
+
+import fake_run  # noqa: E402
+from figures import draw, runs  # noqa: E402
+
+
+class PlotTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="plot test ")  # a path with spaces
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def path(self, *parts):
+        return os.path.join(self.folder, *parts)
+
+    def plot(self, *arguments, code=0):
+        environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")} | {"LC_ALL": "C"}
+        done = subprocess.run([sys.executable, "-B", os.path.join(ROOT, "scripts", "plot.py"), *arguments],
+                              capture_output=True, text=True, env=environment, check=False)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
+        self.assertNotIn("Warning", done.stderr)
+        return done
+
+    def assert_png(self, path):
+        with open(path, "rb") as file:
+            head = file.read(24)
+        self.assertEqual(head[:8], b"\x89PNG\r\n\x1a\n")
+        width, height = struct.unpack(">II", head[16:24])
+        self.assertGreater(min(width, height), 600)  # legible on paper
+
+    def test_rank_draws_and_prints_the_table(self):
+        fake_run.ranks(self.path("runs"))
+        done = self.plot("rank", self.path("runs"), "-o", self.path("rank.png"))
+        self.assert_png(self.path("rank.png"))
+        row = next(line.split() for line in done.stdout.splitlines() if "1 x 16" in line)
+        self.assertAlmostEqual(float(row[3]), 0.068, delta=0.003)
+        self.assertEqual(row[6], "3", done.stdout)
+        self.assertIn("best linear map          0.7701", done.stdout)
+
+    def test_every_format(self):
+        fake_run.ranks(self.path("runs"), seeds=(0,))
+        for extension, start in (("svg", b"<?xml"), ("pdf", b"%PDF")):
+            self.plot("rank", self.path("runs"), "-o", self.path("made", "rank." + extension))
+            with open(self.path("made", "rank." + extension), "rb") as file:
+                self.assertTrue(file.read().startswith(start))
+        self.assertIn("rank.xyz", self.plot("rank", self.path("runs"), "-o", self.path("rank.xyz"), code=3).stderr)
+
+    def test_curves_with_seeds_of_unequal_length_and_a_diverged_one(self):
+        fake_run.make(self.path("a0"), fake_run.config(4, 4, 0), 0.7)
+        fake_run.make(self.path("a1"), fake_run.config(4, 4, 1), 0.7, steps=900)
+        fake_run.make(self.path("a2"), fake_run.config(4, 4, 2), 0.7, diverge_at=300)
+        self.plot("curves", self.folder, "-o", self.path("curves.svg"))
+        with open(self.path("curves.svg"), encoding="utf-8") as file:
+            text = file.read()
+        self.assertIn("mean and range of 3 seeds, 1 at the end", text)
+        self.assertIn("diverged", text)
+
+    def test_a_diverged_run_is_marked_and_its_error_left_out(self):
+        fake_run.ranks(self.path("runs"), seeds=(0,))
+        fake_run.make(self.path("runs", "bad"), fake_run.config(4, 4, 9), diverge_at=200)
+        done = self.plot("rank", self.path("runs"), "-o", self.path("rank.svg"))
+        self.assertIn("bad: diverged", done.stderr)
+        with open(self.path("rank.svg"), encoding="utf-8") as file:
+            self.assertIn(">diverged<", file.read())
+
+    def test_examples(self):
+        for seed in (0, 1):
+            fake_run.make(self.path("runs", f"s{seed}"), fake_run.config(2, 8, seed, "linear_regression"), positions=11)
+        self.plot("examples", self.path("runs"), "-o", self.path("examples.png"))
+        self.assert_png(self.path("examples.png"))
+        fake_run.make(self.path("retrieval"), fake_run.config())
+        self.assertIn("eval_positions.csv", self.plot("examples", self.path("retrieval"), code=3).stderr)
+
+    def test_no_rows_one_row_and_a_row_cut_short(self):
+        run = fake_run.make(self.path("run"), fake_run.config(), steps=10)
+        self.plot("curves", run, "-o", self.path("one.png"))
+        self.assert_png(self.path("one.png"))
+        with open(self.path("run", "train.csv"), "a", encoding="utf-8") as file:
+            file.write("20,0.")
+        self.assertEqual(len(runs.Run(run).column("train.csv", "loss")), 1)
+        fake_run.write(self.path("run", "train.csv"), "step,loss,lr,grad_norm,tokens,elapsed_s\n")
+        self.assertIn("no run has rows in train.csv", self.plot("curves", run, code=3).stderr)
+
+    def test_mistakes_are_one_line(self):
+        os.mkdir(self.path("empty"))
+        self.assertIn("no such directory", self.plot("rank", self.path("missing"), code=3).stderr)
+        self.assertIn("no config.json", self.plot("rank", self.path("empty"), code=3).stderr)
+        run = fake_run.make(self.path("run"), fake_run.config())
+        self.assertIn("it has step, loss", self.plot("curves", run, "--column", "los", code=3).stderr)
+        fake_run.write(self.path("run", "config.json"), "{")
+        self.assertIn("not JSON", self.plot("rank", run, code=3).stderr)
+        self.plot("bars", run, code=2)
+
+    def test_log_axes_are_logarithmic(self):
+        figure, axes = draw.new(None)
+        draw.band(axes, [[(10, 1.0), (100, 0.1), (1000, 0.01)]], draw.style(0), "")
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        at = axes.transData.transform([(10, 1.0), (100, 0.1), (1000, 0.01)])
+        self.assertAlmostEqual(at[1][0] - at[0][0], at[2][0] - at[1][0], places=6)
+        self.assertAlmostEqual(at[1][1] - at[0][1], at[2][1] - at[1][1], places=6)
+        draw.save(figure, self.path("log.png"))
+
+    def test_groups_are_named_by_what_differs(self):
+        fake_run.make(self.path("a"), fake_run.config(4, 4, 0))
+        fake_run.make(self.path("b"), fake_run.config(4, 4, 1))
+        fake_run.make(self.path("c"), fake_run.config(1, 16, 0))
+        groups = runs.group(runs.find([self.folder]), ())
+        self.assertEqual([(label, len(members)) for label, members in groups],
+                         [("heads 1, key size 16", 1), ("heads 4, key size 4", 2)])
+
+    def test_budget_counts_copies_and_derives_the_key_size(self):
+        settings = fake_run.config(4, None)
+        settings["model"]["attention"]["copies"] = 3
+        run = runs.Run(fake_run.make(self.path("run"), settings))
+        self.assertEqual((run.key_size, run.budget), (4, 16 * 4 * 3 * 4))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,511 @@
+#include "train/loop.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <sstream>
+#include <thread>
+
+#include "core/json.h"
+#include "core/parallel.h"
+#include "small_job.h"
+#include "train/checkpoint.h"
+#include "train/checkpoint_folder.h"
+#include "train/evaluate.h"
+#include "train/metrics.h"
+#include "train/signals.h"
+#include "train/update.h"
+
+namespace headroom {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Loop : public testing::Test {
+ protected:
+  void SetUp() override { clear_stop_signal(); }
+  void TearDown() override { clear_stop_signal(); }
+  TemporaryFolder folder;
+};
+
+std::vector<std::vector<std::string>> rows_of(const fs::path& csv) {
+  std::vector<std::vector<std::string>> rows;
+  std::istringstream text(content_of(csv));
+  for (std::string line; std::getline(text, line);) {
+    std::vector<std::string>& row = rows.emplace_back();
+    std::istringstream cells(line);
+    for (std::string cell; std::getline(cells, cell, ',');) row.push_back(cell);
+  }
+  return rows;
+}
+
+std::vector<std::string> column(const fs::path& csv, std::size_t at) {
+  std::vector<std::string> cells;
+  for (const auto& row : rows_of(csv)) cells.push_back(row.at(at));
+  return cells;
+}
+
+// Parameters of a run's last checkpoint by name.
+std::map<std::string, std::vector<double>> last_params(const fs::path& run) {
+  const safetensors::Archive archive(run / "checkpoints/last.safetensors");
+  std::map<std::string, std::vector<double>> params;
+  for (const safetensors::Tensor& t : archive.tensors()) {
+    if (t.name.starts_with("optimizer.")) continue;
+    std::vector<double>& values = params[t.name];
+    values.resize(t.size());
+    safetensors::copy_values(t, std::span<double>(values));
+  }
+  return params;
+}
+
+Error failure(const TrainJob& job) {
+  try {
+    train(job);
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "no error";
+  return Error(Exit::kDone, "");
+}
+
+json::Value run_json_of(const fs::path& run) {
+  return json::parse(content_of(run / "run.json"), "run.json");
+}
+std::string number_of(const json::Value& value) { return std::get<json::Number>(value.data).text; }
+std::string text_of(const json::Value& value) { return std::get<std::string>(value.data); }
+
+TEST_F(Loop, RowsEvaluationsAndCheckpointsAreWhereTheyShouldBe) {
+  const TrainResult result = train(small_job(folder / "run"));
+  EXPECT_EQ(result.exit, Exit::kDone);
+  EXPECT_EQ(result.reason, "done");
+  EXPECT_EQ(result.steps, 7u);
+  const fs::path run = folder / "run";
+  EXPECT_EQ(column(run / "train.csv", 0), (std::vector<std::string>{"step", "2", "4", "6", "7"}));
+  EXPECT_EQ(column(run / "train.csv", 4),
+            (std::vector<std::string>{"tokens", "320", "640", "960", "1120"}));
+  EXPECT_EQ(column(run / "train.csv", 2)[1], "0.01");
+  EXPECT_EQ(column(run / "eval.csv", 0), (std::vector<std::string>{"step", "0", "3", "6", "7"}));
+  EXPECT_EQ(rows_of(run / "eval.csv")[0],
+            (std::vector<std::string>{"step", "loss", "loss_sem", "accuracy"}));
+  EXPECT_FALSE(fs::exists(run / "eval_positions.csv"));
+  EXPECT_EQ(CheckpointFolder(run / "checkpoints", 1).steps(),
+            (std::vector<std::uint64_t>{0, 3, 6, 7}));
+  EXPECT_EQ(fs::read_symlink(run / "checkpoints/last.safetensors"), checkpoint_name(7));
+  ASSERT_TRUE(result.best);
+  EXPECT_EQ(fs::read_symlink(run / "checkpoints/best.safetensors"),
+            checkpoint_name(result.best->step));
+  EXPECT_EQ(content_of(run / "config.json"), "{\"name\": \"small\"}\n");
+
+  const json::Value record = run_json_of(run);
+  EXPECT_EQ(text_of(*record.find("exit_reason")), "done");
+  EXPECT_EQ(number_of(*record.find("exit_code")), "0");
+  EXPECT_EQ(number_of(*record.find("steps")), "7");
+  EXPECT_EQ(number_of(*record.find("budget")), "16");
+  EXPECT_EQ(number_of(*record.find("best")->find("step")), std::to_string(result.best->step));
+  EXPECT_EQ(text_of(record.find("command_line")->array()->at(2)), "a \"b\".json");
+  EXPECT_EQ(number_of(*record.find("derived")->find("model")->find("attention")->find("key_size")),
+            "2");
+}
+
+TEST_F(Loop, TheBestOfARunIsTheLowestAndItsFileHoldsThoseWeights) {
+  TrainJob job = small_job(folder / "run");
+  job.train.steps = 60;
+  job.train.optimizer.lr = 0.3;  // unsteady
+  job.train.schedule.type = ScheduleType::kConstant;
+  job.run.keep = 1;
+  const TrainResult result = train(job);
+  const auto losses = column(folder / "run/eval.csv", 1),
+             steps = column(folder / "run/eval.csv", 0);
+  std::size_t lowest = 1;
+  for (std::size_t i = 2; i < losses.size(); ++i) {
+    if (std::stod(losses[i]) < std::stod(losses[lowest])) lowest = i;
+  }
+  ASSERT_LT(lowest, losses.size() - 1) << "the last is the best: the test shows nothing";
+  EXPECT_EQ(std::to_string(result.best->step), steps[lowest]);
+  EXPECT_EQ(result.best->value, std::stod(losses[lowest]));
+
+  TrainJob again = small_job(folder / "again");
+  again.init_from = folder / "run/checkpoints/best.safetensors";
+  again.train.steps = 0;
+  const TrainResult check = train(again);
+  EXPECT_EQ(check.score->loss.mean, result.best->value);
+}
+
+TEST_F(Loop, WithoutEvaluationThereIsNoBest) {
+  TrainJob job = small_job(folder / "run");
+  job.eval.every = 0;
+  train(job);
+  EXPECT_TRUE(fs::exists(folder / "run/checkpoints/last.safetensors"));
+  EXPECT_FALSE(fs::is_symlink(folder / "run/checkpoints/best.safetensors"));
+  EXPECT_FALSE(fs::exists(folder / "run/eval.csv"));
+  EXPECT_EQ(CheckpointFolder(folder / "run/checkpoints", 1).steps(),
+            (std::vector<std::uint64_t>{3, 6, 7}));
+}
+
+TEST_F(Loop, NoStepsEvaluateAndSave) {
+  TrainJob job = small_job(folder / "run");
+  job.train.steps = 0;
+  const TrainResult result = train(job);
+  EXPECT_EQ(result.exit, Exit::kDone);
+  EXPECT_EQ(column(folder / "run/eval.csv", 0), (std::vector<std::string>{"step", "0"}));
+  EXPECT_EQ(column(folder / "run/train.csv", 0), (std::vector<std::string>{"step"}));
+  EXPECT_EQ(CheckpointFolder(folder / "run/checkpoints", 1).steps(),
+            (std::vector<std::uint64_t>{0}));
+}
+
+TEST_F(Loop, TheSameSeedGivesTheSameFilesWithAnyThreads) {
+  const int before = threads();
+  for (const bool regression : {false, true}) {
+    std::vector<std::string> names;
+    for (const int n : {1, 1, 3}) {
+      set_threads(n);
+      names.push_back("run" + std::to_string(names.size()) + (regression ? "r" : "n"));
+      const fs::path out = folder / names.back();
+      train(regression ? small_regression(out) : small_job(out));
+    }
+    for (std::size_t k = 1; k < names.size(); ++k) {
+      const fs::path a = folder / names[0], b = folder / names[k];
+      EXPECT_EQ(timeless(content_of(a / "train.csv")), timeless(content_of(b / "train.csv")));
+      for (const char* file : {"config.json", "eval.csv", "eval_positions.csv", "baselines.csv"}) {
+        ASSERT_EQ(fs::exists(a / file), fs::exists(b / file)) << file;
+        if (fs::exists(a / file)) {
+          EXPECT_EQ(content_of(a / file), content_of(b / file)) << file;
+        }
+      }
+      for (const std::uint64_t step : CheckpointFolder(a / "checkpoints", 1).steps()) {
+        const std::string name = "checkpoints/" + checkpoint_name(step);
+        EXPECT_TRUE(content_of(a / name) == content_of(b / name)) << name;
+      }
+    }
+  }
+  set_threads(before);
+}
+
+TEST_F(Loop, SeedsMatterApart) {
+  train(small_job(folder / "a"));
+  TrainJob init = small_job(folder / "init"), data = small_job(folder / "data");
+  init.init_seed = std::numeric_limits<std::uint64_t>::max();
+  data.data_seed = 1;
+  train(init);
+  train(data);
+  const auto evals = [&](const char* run) {
+    return column(folder / (std::string(run) + "/eval.csv"), 1);
+  };
+  EXPECT_NE(evals("a")[1], evals("init")[1]);
+  EXPECT_EQ(evals("a")[1], evals("data")[1]);
+  EXPECT_NE(evals("a")[2], evals("data")[2]);
+}
+
+TEST_F(Loop, EvaluationDoesNotTouchTraining) {
+  for (const bool regression : {false, true}) {
+    std::string first;
+    for (const std::uint64_t every : {1, 3, 100, 0}) {
+      const fs::path out = folder / ("run" + std::to_string(every) + (regression ? "r" : "n"));
+      TrainJob job = regression ? small_regression(out) : small_job(out);
+      job.eval.every = every;
+      train(job);
+      const std::string rows = timeless(content_of(out / "train.csv"));
+      if (first.empty()) first = rows;
+      EXPECT_EQ(rows, first) << every;
+    }
+  }
+}
+
+TEST_F(Loop, AccumulationGivesTheSameUpdate) {
+  for (const OptimizerType type : {OptimizerType::kSgd, OptimizerType::kAdamW}) {
+    for (const double clip : {0.0, 0.05}) {
+      std::vector<std::map<std::string, std::vector<double>>> results;
+      for (const std::size_t parts : {1, 4, 8, 32}) {
+        const std::string name = "run" + std::to_string(parts) + (clip > 0 ? "c" : "n") +
+                                 (type == OptimizerType::kSgd ? "s" : "a");
+        TrainJob job = small_job(folder / name);
+        job.train.steps = 1;
+        job.train.optimizer.type = type;
+        job.train.optimizer.lr = 0.1;
+        job.train.schedule.warmup = 0;
+        job.train.schedule.type = ScheduleType::kConstant;
+        if (clip > 0) job.train.clip_norm = clip;
+        job.train.accumulate = parts;
+        train(job);
+        results.push_back(last_params(folder / name));
+        const double norm = std::stod(column(folder / (name + "/train.csv"), 3)[1]);
+        EXPECT_GT(norm, 0.05) << "clipping would not show";
+      }
+      for (std::size_t k = 1; k < results.size(); ++k) {
+        for (const auto& [name, values] : results[0]) {
+          // The key's bias moves all scores of a query alike: its gradient is rounding alone, which
+          // Adam turns into whole steps.
+          if (type == OptimizerType::kAdamW && name.ends_with("key.bias")) continue;
+          for (std::size_t i = 0; i < values.size(); ++i) {
+            EXPECT_NEAR(values[i], results[k][name][i], 1e-6) << name;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Loop, ClippingBoundsTheUpdate) {
+  TrainJob job = small_job(folder / "clipped");
+  job.train.steps = 0;
+  train(job);
+  const auto before = last_params(folder / "clipped");
+  job.out = folder / "one";
+  job.train.steps = 1;
+  job.train.optimizer = {.type = OptimizerType::kSgd, .lr = 1};
+  job.train.schedule = {.type = ScheduleType::kConstant, .warmup = 0, .floor = 0, .steps = {}};
+  job.train.clip_norm = 0.01;
+  train(job);
+  double squares = 0;
+  for (const auto& [name, values] : last_params(folder / "one")) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      squares += std::pow(values[i] - before.at(name)[i], 2);
+    }
+  }
+  EXPECT_NEAR(std::sqrt(squares), 0.01, 1e-6);
+}
+
+TEST_F(Loop, TheEvaluationBatchDoesNotMatter) {
+  const TrainJob job = small_regression(folder / "none");
+  const std::unique_ptr<Task> task = make_task(job.task);
+  const ModelIo io = model_io(*task);
+  Model<float> model(resolve(job.model, io), io, 1000, false);
+  init_params(model.table(), 3, model.params());
+  std::vector<double> losses;
+  for (const std::size_t batch : {1, 7, 64, 1000}) {
+    Evaluator evaluator(*task, 9, 1000, batch);
+    const std::optional<Score> score = evaluator.run(model);
+    ASSERT_TRUE(score);
+    EXPECT_EQ(score->items, 1000u);
+    losses.push_back(score->loss.mean);
+  }
+  for (const double loss : losses) EXPECT_NEAR(loss, losses[0], 1e-6);
+}
+
+TEST_F(Loop, RegressionWritesPositionsBaselinesAndItsStage) {
+  train(small_regression(folder / "run"));
+  const auto header = rows_of(folder / "run/train.csv")[0];
+  EXPECT_EQ(std::vector<std::string>(header.begin() + 6, header.end()),
+            (std::vector<std::string>{"dims", "points"}));
+  EXPECT_EQ(column(folder / "run/train.csv", 6),
+            (std::vector<std::string>{"dims", "2", "3", "3", "3"}));
+  EXPECT_EQ(column(folder / "run/train.csv", 7),
+            (std::vector<std::string>{"points", "2", "3", "3", "4"}));
+  // tokens 2 points: three updates at 2 points, three at 3, one at 4
+  EXPECT_EQ(column(folder / "run/train.csv", 4).back(), std::to_string(32 * (3 * 4 + 3 * 6 + 8)));
+  const auto positions = rows_of(folder / "run/eval_positions.csv");
+  ASSERT_EQ(positions.size(), 1u + 4 * 4);
+  EXPECT_EQ(positions[1][0] + positions[1][1] + positions[4][1] + positions[5][0], "0033");
+  const auto baselines = rows_of(folder / "run/baselines.csv");
+  ASSERT_GT(baselines.size(), 4u);
+  EXPECT_EQ(baselines[0], (std::vector<std::string>{"baseline", "position", "error", "error_sem"}));
+}
+
+TEST_F(Loop, PatienceEndsTheRun) {
+  TrainJob job = small_job(folder / "run");
+  job.train.steps = 1000;
+  job.train.optimizer.lr = 0;  // no evaluation is better than the first
+  job.eval.patience = 2;
+  const TrainResult result = train(job);
+  EXPECT_EQ(result.exit, Exit::kDone);
+  EXPECT_EQ(result.reason, "patience");
+  EXPECT_EQ(result.steps, 6u);
+  EXPECT_EQ(result.best->step, 0u);
+  EXPECT_EQ(CheckpointFolder(folder / "run/checkpoints", 1).steps().back(), 6u);
+}
+
+TEST_F(Loop, BestFollowsTheMetricThatIsAskedFor) {
+  TrainJob job = small_job(folder / "run");
+  job.train.steps = 60;
+  job.eval.best_metric = "accuracy";  // higher is better
+  const TrainResult result = train(job);
+  double highest = 0;
+  const auto cells = column(folder / "run/eval.csv", 3);
+  for (std::size_t i = 1; i < cells.size(); ++i) highest = std::max(highest, std::stod(cells[i]));
+  EXPECT_EQ(result.best->value, highest);
+  job.out = folder / "none";
+  job.eval.best_metric = "acuracy";
+  const Error error = failure(job);
+  EXPECT_EQ(error.code(), Exit::kUsage);
+  EXPECT_NE(std::string(error.what()).find("'accuracy'"), std::string::npos);
+  EXPECT_FALSE(fs::exists(job.out));
+}
+
+TEST_F(Loop, NaNInTheInitialWeightsStopsTheRun) {
+  train(small_job(folder / "run"));
+  const safetensors::Archive archive(folder / "run/checkpoints/last.safetensors");
+  std::vector<safetensors::Tensor> tensors;
+  std::vector<float> bad;
+  for (const safetensors::Tensor& t : archive.tensors()) {
+    if (t.name.starts_with("optimizer.")) continue;
+    tensors.push_back(t);
+    if (!t.name.ends_with("value.weight")) continue;
+    bad.resize(t.size());
+    safetensors::copy_values(t, std::span<float>(bad));
+    bad[1] = std::numeric_limits<float>::quiet_NaN();
+    tensors.back() = safetensors::tensor<float>(t.name, t.shape, bad);
+  }
+  safetensors::write(folder / "nan.safetensors", tensors, {});
+  for (const std::uint64_t every : {3, 0}) {
+    TrainJob job = small_job(folder / ("nan" + std::to_string(every)));
+    job.init_from = folder / "nan.safetensors";
+    job.eval.every = every;
+    const Error error = failure(job);
+    EXPECT_EQ(error.code(), Exit::kDiverged);
+    for (const char* word : {"step", "nan", "value.weight"}) {
+      EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
+    }
+    const json::Value record = run_json_of(job.out);
+    EXPECT_EQ(number_of(*record.find("exit_code")), "4");
+    EXPECT_EQ(text_of(*record.find("exit_reason")), error.what());
+    EXPECT_NE(content_of(job.out / "log.txt").find(error.what()), std::string::npos);
+    EXPECT_FALSE(fs::exists(job.out / "checkpoints/last.safetensors"));
+  }
+}
+
+TEST_F(Loop, DivergenceStopsAtOnceAndTheNewestCheckpointIsSound) {
+  TrainJob job = small_job(folder / "run");
+  job.model.norm.type = NormType::kNone;
+  job.train.steps = 1000;
+  job.train.optimizer = {.type = OptimizerType::kSgd, .lr = 1e6};
+  job.train.schedule = {.type = ScheduleType::kConstant, .warmup = 0, .floor = 0, .steps = {}};
+  job.eval.every = 1000;
+  job.run.checkpoint_every = 1;
+  job.run.keep = 1;
+  const Error error = failure(job);
+  EXPECT_EQ(error.code(), Exit::kDiverged);
+  const json::Value record = run_json_of(job.out);
+  const auto steps = CheckpointFolder(job.out / "checkpoints", 1).steps();
+  ASSERT_FALSE(steps.empty());
+  EXPECT_EQ(number_of(*record.find("steps")), std::to_string(steps.back()));
+  for (const auto& [name, values] : last_params(job.out)) {
+    for (const double x : values) ASSERT_TRUE(std::isfinite(x)) << name;
+  }
+}
+
+TEST_F(Loop, OneNaNInAGradientRefusesTheUpdate) {
+  const TrainJob job = small_job(folder / "none");
+  const std::unique_ptr<Task> task = make_task(job.task);
+  const ModelIo io = model_io(*task);
+  Model<float> model(resolve(job.model, io), io, 4);
+  init_params(model.table(), 0, model.params());
+  Updater<float> updater(model, job.train, io, 1, 4);
+  std::vector<float> input(4 * 5 * 4, 0.5f), target(4 * 5 * 4, 0.25f);
+  input[0] = -1;
+  const View<const float, 3> x(input.data(), {4, 5, 4}), y(target.data(), {4, 5, 4});
+  const double loss = updater.gradient(x, y);
+  EXPECT_GT(updater.apply(1, loss, 0.01), 0);
+  const std::vector<float> params(model.params().data, model.params().data + model.params().size());
+  const std::vector<float> m(updater.optimizer().m().begin(), updater.optimizer().m().end());
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const ParamRow& row : model.table().rows()) {
+    for (const float bad : {nan, infinity, 1e20f}) {
+      updater.gradient(x, y);
+      model.grads().data[row.offset + row.size - 1] = bad;
+      try {
+        updater.apply(17, loss, 0.01);
+        ADD_FAILURE() << row.name;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Exit::kDiverged);
+        const std::string message = error.what();
+        EXPECT_NE(message.find("step 17"), std::string::npos) << message;
+        EXPECT_NE(message.find(row.name), std::string::npos) << message;
+      }
+      EXPECT_EQ(std::memcmp(params.data(), model.params().data, params.size() * 4), 0);
+      EXPECT_EQ(std::memcmp(m.data(), updater.optimizer().m().data(), m.size() * 4), 0);
+    }
+  }
+  updater.gradient(x, y);
+  model.grads().data[0] = 1e19f;  // large, but a number whose square is one too
+  EXPECT_NEAR(updater.apply(17, loss, 0.01) / 1e19, 1, 1e-6);
+}
+
+TEST_F(Loop, ASignalStopsWithACheckpoint) {
+  struct Case {
+    int signal;
+    Exit exit;
+  };
+  for (const Case& c : {Case{SIGTERM, Exit::kStopped}, Case{SIGUSR1, Exit::kStopped},
+                        Case{SIGINT, Exit::kInterrupted}}) {
+    clear_stop_signal();
+    TrainJob job = small_job(folder / signal_name(c.signal));
+    job.train.steps = 100'000'000;
+    job.run.checkpoint_every = 1'000'000;
+    job.eval.every = 1'000'000;
+    std::thread sender([&] {
+      const fs::path csv = job.out / "train.csv";
+      while (!fs::exists(csv) || fs::file_size(csv) < 200) std::this_thread::yield();
+      std::raise(c.signal);
+    });
+    const TrainResult result = train(job);
+    sender.join();
+    EXPECT_EQ(result.exit, c.exit);
+    EXPECT_EQ(result.reason, signal_name(c.signal));
+    EXPECT_GT(result.steps, 0u);
+    EXPECT_EQ(CheckpointFolder(job.out / "checkpoints", 1).steps().back(), result.steps);
+    EXPECT_FALSE(last_params(job.out).empty());
+    EXPECT_EQ(number_of(*run_json_of(job.out).find("exit_code")),
+              std::to_string(static_cast<int>(c.exit)));
+  }
+}
+
+TEST_F(Loop, ASignalInTheEvaluationLeavesItDue) {
+  TrainJob job = small_job(folder / "run");
+  job.eval.items = 100'000'000;
+  std::thread sender([&] {
+    const fs::path csv = job.out / "eval.csv";
+    while (!fs::exists(csv)) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::raise(SIGTERM);
+  });
+  const TrainResult result = train(job);
+  sender.join();
+  EXPECT_EQ(result.exit, Exit::kStopped);
+  EXPECT_EQ(result.steps, 0u);
+  const safetensors::Archive archive(job.out / "checkpoints/last.safetensors");
+  EXPECT_EQ(*archive.metadata("evaluated"), "0");
+  EXPECT_EQ(rows_of(job.out / "eval.csv").size(), 1u);
+}
+
+TEST_F(Loop, ImpossibleJobsLeaveNothingBehind) {
+  TrainJob job = small_job(folder / "run");
+  job.train.accumulate = 5;
+  EXPECT_EQ(failure(job).code(), Exit::kUsage);
+  job = small_job(folder / "run");
+  job.train.schedule.warmup = 7;
+  EXPECT_EQ(failure(job).code(), Exit::kUsage);
+  job = small_job(folder / "run");
+  job.init_from = folder / "none.safetensors";
+  EXPECT_EQ(failure(job).code(), Exit::kFile);
+  job = small_job(folder / "run");
+  put(folder / "text", "not weights at all");
+  job.init_from = folder / "text";
+  EXPECT_EQ(failure(job).code(), Exit::kCorrupt);
+  EXPECT_FALSE(fs::exists(folder / "run"));
+  train(small_job(folder / "run"));
+  EXPECT_EQ(failure(small_job(folder / "run")).code(), Exit::kUsage);
+}
+
+TEST_F(Loop, EveryColumnOfEveryTaskHasItsRow) {
+  for (const auto& type : kTaskTypes) {
+    TaskConfig config;
+    config.type = type.value;
+    const std::unique_ptr<Task> task = make_task(config);
+    for (const std::string& name : task->metric_names()) {
+      EXPECT_NE(find_metric("eval.csv", name), nullptr) << name;
+    }
+    for (const std::string& name : task->train_columns()) {
+      EXPECT_NE(find_metric("train.csv", name), nullptr) << name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headroom
