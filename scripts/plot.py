@@ -10,11 +10,20 @@ band from the lowest to the highest. A cross marks a run that diverged. --out's 
 Needs matplotlib. Exit codes: 0 done, 2 wrong usage, 3 nothing to draw or a file that cannot be read or written.
 """
 import argparse
+import importlib.util
 import math
+import os
 import sys
 
-from figures import draw, runs
-from figures.runs import Problem, note
+if importlib.util.find_spec("matplotlib") is None:
+    # The python3 on the PATH may be another than the system's, which sees the package that Debian installs.
+    system = "/usr/bin/python3"
+    if os.path.exists(system) and os.path.realpath(sys.executable) != os.path.realpath(system):
+        os.execv(system, [system, *sys.argv])
+    sys.exit("plot: matplotlib is missing (Debian: python3-matplotlib)")
+
+from figures import draw, runs  # noqa: E402
+from figures.runs import Problem, note  # noqa: E402
 
 SIZES = ("model.attention.heads", "model.attention.key_size", "model.attention.value_size")
 
@@ -97,7 +106,7 @@ def rank(args):
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_xlim(sizes[0] / 1.25, sizes[-1] * 1.25)
-    axes.set_xticks(sizes, [str(size) for size in sizes])
+    axes.set_xticks(sizes, [size_label(size, found) for size in sizes])
     axes.minorticks_off()
     if args.column == "loss":
         wanted = wanted_lines(args, baselines)
@@ -112,6 +121,12 @@ def rank(args):
     axes.set_ylabel("held-out error" if args.column == "loss" else f"held-out {args.column.replace('_', ' ')}")
     print_table(rows, wanted_lines(args, baselines) if args.column == "loss" else {})
     draw.save(figure, args.out)
+
+
+def size_label(size, found):
+    """A tick: the key size, and below it the number of heads where it is one number."""
+    heads = {run.heads * run.config["model.attention.copies"] for run in found if run.key_size == size}
+    return f"{size}\n{runs.plain(*heads)} head{'s' if heads != {1} else ''}" if len(heads) == 1 else str(size)
 
 
 def wanted_lines(args, baselines):

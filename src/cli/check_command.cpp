@@ -43,23 +43,28 @@ struct Report {
 
 std::string shape_text(const std::vector<std::size_t>& shape) {
   std::string text = "(";
-  for (std::size_t i = 0; i < shape.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(shape[i]);
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    text += (i > 0 ? ", " : "") + std::to_string(shape[i]);
   return text + ")";
 }
 
 std::string init_text(const InitRule& init) {
   switch (init.kind) {
-    case InitRule::Kind::kConstant: return fixed(init.value, 0);
-    case InitRule::Kind::kUniform: return "U(+-" + fixed(init.value, 4) + ")";
-    case InitRule::Kind::kNormal: return "N(0, " + fixed(init.value, 4) + "^2)";
+    case InitRule::Kind::kConstant:
+      return fixed(init.value, 0);
+    case InitRule::Kind::kUniform:
+      return "U(+-" + fixed(init.value, 4) + ")";
+    case InitRule::Kind::kNormal:
+      return "N(0, " + fixed(init.value, 4) + "^2)";
   }
   return "";
 }
 
-std::string budget_text(const char* title, const std::vector<BudgetPart>& parts, std::uint64_t parameters,
-                        double flops) {
+std::string budget_text(const char* title, const std::vector<BudgetPart>& parts,
+                        std::uint64_t parameters, double flops) {
   std::vector<std::vector<std::string>> rows{{title, "parameters", "FLOPs a token"}};
-  for (const BudgetPart& p : parts) rows.push_back({p.name, grouped(p.parameters), short_number(p.forward_flops_per_token)});
+  for (const BudgetPart& p : parts)
+    rows.push_back({p.name, grouped(p.parameters), short_number(p.forward_flops_per_token)});
   rows.push_back({"total", grouped(parameters), short_number(flops)});
   return text_table(rows);
 }
@@ -75,10 +80,13 @@ std::string text_report(const Report& r) {
 
   std::vector<std::vector<std::string>> rows{{"parameter", "shape", "size", "init", "decay"}};
   for (const ParamRow& row : r.table.rows())
-    rows.push_back({row.name, shape_text(row.shape), grouped(row.size), init_text(row.init), row.decay ? "yes" : "no"});
+    rows.push_back({row.name, shape_text(row.shape), grouped(row.size), init_text(row.init),
+                    row.decay ? "yes" : "no"});
   out += text_table(rows) + "\n";
-  out += budget_text("one layer, forward", r.budget.layer, r.budget.layer_parameters, r.budget.layer_flops_per_token);
-  out += "\n" + budget_text("whole model, forward", r.budget.model, r.budget.parameters, r.budget.flops_per_token);
+  out += budget_text("one layer, forward", r.budget.layer, r.budget.layer_parameters,
+                     r.budget.layer_flops_per_token);
+  out += "\n" + budget_text("whole model, forward", r.budget.model, r.budget.parameters,
+                            r.budget.flops_per_token);
   out += "\nd H r of a layer      " + grouped(r.budget.d_h_r) + "\n";
   out += "FLOPs of a step       " + short_number(r.flops_per_step()) + " (forward and backward, " +
          grouped(static_cast<std::uint64_t>(r.timing.tokens)) + " tokens)\n";
@@ -86,19 +94,21 @@ std::string text_report(const Report& r) {
   out += "a step here           " + fixed(r.timing.median_s * 1e3, 3) + " ms (median of " +
          std::to_string(r.timing.steps) + ", " + r.threads + "), " +
          fixed(r.flops_per_step() / r.timing.median_s * 1e-9, 1) + " GFLOP/s\n";
-  out += "all " + grouped(r.config.train.steps) + " steps       about " + duration_text(r.total_s()) +
-         ", evaluations and checkpoints not counted\n\n";
+  out += "all " + grouped(r.config.train.steps) + " steps       about " +
+         duration_text(r.total_s()) + ", evaluations and checkpoints not counted\n\n";
 
-  out += "gradients of a shrunk twin (" + std::to_string(r.twin.layers) + (r.twin.layers == 1 ? " layer" : " layers") +
-         ", FFN " + std::to_string(r.twin.ffn.width) + ", batch " + std::to_string(r.plan.batch) + ", " +
-         std::to_string(r.plan.tokens) + " tokens, the same heads) against the complex step in double, at most " +
+  out += "gradients of a shrunk twin (" + std::to_string(r.twin.layers) +
+         (r.twin.layers == 1 ? " layer" : " layers") + ", FFN " + std::to_string(r.twin.ffn.width) +
+         ", batch " + std::to_string(r.plan.batch) + ", " + std::to_string(r.plan.tokens) +
+         " tokens, the same heads) against the complex step in double, at most " +
          std::to_string(r.plan.entries_per_tensor) + " entries a tensor\n";
   rows = {{"parameter", "entries", "largest", "worst relative error"}};
-  const auto scientific = [](double x) { return json::write(json::number(x), 0); };
   for (const GradientCheck& g : r.gradients)
-    rows.push_back({g.name, std::to_string(g.entries), scientific(g.largest), scientific(g.worst_error)});
-  out += text_table(rows) + (r.passed() ? "gradients agree: worst " : "GRADIENTS DISAGREE: worst ") +
-         scientific(r.worst()) + ", allowed " + scientific(kTolerance) + "\n";
+    rows.push_back({g.name, std::to_string(g.entries), scientific(g.largest, 1),
+                    scientific(g.worst_error, 1)});
+  out += text_table(rows) +
+         (r.passed() ? "gradients agree: worst " : "GRADIENTS DISAGREE: worst ") +
+         scientific(r.worst(), 1) + ", allowed " + scientific(kTolerance, 0) + "\n";
   return out;
 }
 
@@ -142,7 +152,8 @@ std::string json_report(const Report& r) {
   json::add(report, "budget", budget);
   json::add(timing, "step_ms", json::number(r.timing.median_s * 1e3));
   json::add(timing, "total_s", json::number(r.total_s()));
-  json::add(timing, "memory_bytes", json::number(static_cast<std::uint64_t>(r.timing.memory_bytes)));
+  json::add(timing, "memory_bytes",
+            json::number(static_cast<std::uint64_t>(r.timing.memory_bytes)));
   json::add(timing, "threads", json::number(static_cast<std::uint64_t>(threads())));
   json::add(report, "projection", timing);
   json::Array gradients;
@@ -165,7 +176,8 @@ Exit check_command(Arguments args) {
   ConfigArguments arguments;
   bool json = false;
   CommandLine line("check",
-                   "Looks at a config before it runs: what it resolves to, its parameters, budget, FLOPs and memory, "
+                   "Looks at a config before it runs: what it resolves to, its parameters, budget, "
+                   "FLOPs and memory, "
                    "how long it will take here, and whether its gradients are right.",
                    "headroom check configs/quickstart/rank-4.json\n"
                    "headroom check my.json --set model.attention.heads=8 --json");

@@ -29,7 +29,8 @@ json::Value score_value(const Task& task, const Score& score) {
   json::add(value, "loss_sem", json::number(score.loss.sem));
   metrics = json::Value(json::Object{});
   const std::vector<std::string> names = task.metric_names();
-  for (std::size_t i = 0; i < names.size(); ++i) json::add(metrics, names[i], json::number(score.metrics[i].mean));
+  for (std::size_t i = 0; i < names.size(); ++i)
+    json::add(metrics, names[i], json::number(score.metrics[i].mean));
   json::add(value, "metrics", metrics);
   return value;
 }
@@ -46,7 +47,8 @@ json::Value positions_value(const Score& score) {
   return json::Value(rows);
 }
 
-std::string json_report(const Task& task, const Score& model, const std::vector<BaselineScore>& baselines) {
+std::string json_report(const Task& task, const Score& model,
+                        const std::vector<BaselineScore>& baselines) {
   json::Value report = score_value(task, model);
   json::Value lines = json::Value(json::Object{});
   for (const BaselineScore& b : baselines) {
@@ -60,7 +62,8 @@ std::string json_report(const Task& task, const Score& model, const std::vector<
   return json::write(report) + "\n";
 }
 
-std::string text_report(const Task& task, const Score& model, const std::vector<BaselineScore>& baselines) {
+std::string text_report(const Task& task, const Score& model,
+                        const std::vector<BaselineScore>& baselines) {
   std::vector<std::vector<std::string>> rows{{"", "loss", "+-"}};
   for (const std::string& name : task.metric_names()) rows[0].push_back(name);
   const auto add = [&](const std::string& name, const Score& score) {
@@ -76,9 +79,11 @@ std::string text_report(const Task& task, const Score& model, const std::vector<
   for (const BaselineScore& b : baselines) positions[0].push_back(b.name);
   for (std::size_t p = 0; p < model.positions.size(); ++p) {
     positions.push_back({std::to_string(p), fixed(model.positions[p].mean, 4)});
-    for (const BaselineScore& b : baselines) positions.back().push_back(fixed(b.score.positions[p].mean, 4));
+    for (const BaselineScore& b : baselines)
+      positions.back().push_back(fixed(b.score.positions[p].mean, 4));
   }
-  return out + "\nerror by the number of examples seen, divided by that of predicting 0\n" + text_table(positions);
+  return out + "\nerror by the number of examples seen, divided by that of predicting 0\n" +
+         text_table(positions);
 }
 
 }  // namespace
@@ -88,20 +93,23 @@ Exit eval_command(Arguments args) {
   std::vector<std::string> sets;
   std::optional<std::uint64_t> threads;
   bool json = false;
-  CommandLine line("eval",
-                   "Evaluates a checkpoint on the held-out stream, beside the baselines on the same items. "
-                   "+- is the standard error over items.",
-                   "headroom eval runs/quickstart/rank-16-seed-0\n"
-                   "headroom eval runs/my-run --checkpoint best --set eval.items=50000 --json");
+  CommandLine line(
+      "eval",
+      "Evaluates a checkpoint on the held-out stream, beside the baselines on the same items. "
+      "+- is the standard error over items.",
+      "headroom eval runs/quickstart/rank-16-seed-0\n"
+      "headroom eval runs/my-run --checkpoint best --set eval.items=50000 --json");
   line.argument("RUN_DIR", run, "A run directory.");
   line.text("--checkpoint", checkpoint, "last|best|PATH", "Which checkpoint; the default is last.");
-  line.texts("--set", sets, "KEY=VALUE", "Change a field of the `eval` section, such as eval.items; may be repeated.");
+  line.texts("--set", sets, "KEY=VALUE",
+             "Change a field of the `eval` section, such as eval.items; may be repeated.");
   threads_flag(line, threads);
   line.flag("--json", json, "Print one JSON object instead of tables.");
   if (!line.parse(args)) return Exit::kDone;
   for (const std::string& item : sets)
     if (!item.starts_with("eval."))
-      throw Error(Exit::kUsage, "eval: --set " + item + ": only fields of `eval` can differ from the run's own config");
+      throw Error(Exit::kUsage, "eval: --set " + item +
+                                    ": only fields of `eval` can differ from the run's own config");
   if (!fs::is_directory(run)) throw Error(Exit::kFile, run + ": no such run directory");
 
   choose_threads(threads);
@@ -109,7 +117,8 @@ Exit eval_command(Arguments args) {
   const RunConfig config = read_run_config((fs::path(run) / "config.json").string(), sets);
   const std::unique_ptr<Task> task = make_task(config.task);
   const std::size_t items = config.eval.items;
-  Evaluator evaluator(*task, config.eval.seed, items, config.eval.batch.value_or(config.train.batch));
+  Evaluator evaluator(*task, config.eval.seed, items,
+                      config.eval.batch.value_or(config.train.batch));
   Model<float> model(config.model, model_io(*task), evaluator.batch(), false);
   const safetensors::Archive archive(checkpoint_path(run, checkpoint));
   load_params(archive, model.table(), model.params().flat());

@@ -13,20 +13,25 @@ Exit step_command(Arguments args) {
   std::optional<std::string> load;
   std::string dump, dtype = "float32";
   bool quiet = false;
-  CommandLine line("step",
-                   "Takes a few training steps and writes all they computed to a safetensors file, for comparison "
-                   "with another program.",
-                   "headroom step configs/quickstart/rank-4.json --dump step.safetensors\n"
-                   "headroom step my.json --load step.safetensors --dtype float64 --dump double.safetensors");
+  CommandLine line(
+      "step",
+      "Takes a few training steps and writes all they computed to a safetensors file, for "
+      "comparison "
+      "with another program.",
+      "headroom step configs/quickstart/rank-4.json --dump step.safetensors\n"
+      "headroom step my.json --load step.safetensors --dtype float64 --dump double.safetensors");
   arguments.declare(line);
   line.text("--dump", dump, "FILE", "The file to write; must be given.");
-  line.text("--load", load, "FILE", "Start from a checkpoint, or from the parameters and batch of a dump.");
+  line.text("--load", load, "FILE",
+            "Start from a checkpoint, or from the parameters and batch of a dump.");
   line.whole("--steps", job.steps, {1, 1000000}, "N", "How many steps; the default is 1.");
   line.choice("--dtype", dtype, {"float32", "float64"},
-              "The arithmetic: the fast kernels, or the reference loops in double. The default is float32.");
+              "The arithmetic: the fast kernels, or the reference loops in double. The default is "
+              "float32.");
   line.flag("--quiet", quiet, "Print nothing unless something goes wrong.");
   if (!line.parse(args)) return Exit::kDone;
-  if (dump.empty()) throw Error(Exit::kUsage, "step: --dump FILE says where to write; it must be given");
+  if (dump.empty())
+    throw Error(Exit::kUsage, "step: --dump FILE says where to write; it must be given");
 
   const RunConfig config = arguments.read();
   arguments.choose_threads();
@@ -41,8 +46,9 @@ Exit step_command(Arguments args) {
   if (load) job.load = *load;
   const StepResult result = run_steps(job);
   if (!quiet) {
-    print("update " + std::to_string(result.first_step + result.steps - 1) + ": loss " + real_text(result.loss) +
-          ", grad_norm " + real_text(result.grad_norm) + "; wrote " + dump + "\n");
+    print("update " + std::to_string(result.first_step + result.steps - 1) + ": loss " +
+          real_text(result.loss) + ", grad_norm " + real_text(result.grad_norm) + "; wrote " +
+          dump + "\n");
   }
   return Exit::kDone;
 }

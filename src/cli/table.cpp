@@ -24,11 +24,23 @@ std::string text_table(const std::vector<std::vector<std::string>>& rows) {
   return out;
 }
 
-std::string fixed(double value, int digits) {
+namespace {
+
+std::string formatted(double value, std::chars_format format, int digits) {
   if (std::isnan(value)) return "nan";
   std::array<char, 400> text;
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed, digits);
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value, format, digits);
   return {text.data(), end.ptr};
+}
+
+}  // namespace
+
+std::string fixed(double value, int digits) {
+  return formatted(value, std::chars_format::fixed, digits);
+}
+
+std::string scientific(double value, int digits) {
+  return formatted(value, std::chars_format::scientific, digits);
 }
 
 std::string grouped(std::uint64_t value) {
@@ -39,9 +51,7 @@ std::string grouped(std::uint64_t value) {
 
 std::string short_number(double value) {
   if (std::abs(value) < 1e6) return fixed(value, std::floor(value) == value ? 0 : 1);
-  std::array<char, 64> text;
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::scientific, 2);
-  return {text.data(), end.ptr};
+  return scientific(value, 2);
 }
 
 std::string bytes_text(double bytes) {

@@ -12,14 +12,16 @@ Exit train_command(Arguments args) {
   ConfigArguments arguments;
   TrainJob job;
   std::optional<std::string> out, init_from;
-  CommandLine line("train",
-                   "Trains the model of a config and writes its curves and checkpoints to a run directory.",
-                   "headroom train configs/quickstart/rank-16.json\n"
-                   "headroom train my.json --set train.optimizer.lr=3e-3 --set seed=1 --out runs/lr-3e-3");
+  CommandLine line(
+      "train",
+      "Trains the model of a config and writes its curves and checkpoints to a run directory.",
+      "headroom train configs/quickstart/rank-16.json\n"
+      "headroom train my.json --set train.optimizer.lr=3e-3 --set seed=1 --out runs/lr-3e-3");
   arguments.declare(line);
   line.text("--out", out, "DIR", "The run directory to make; the default is runs/NAME-HASH.");
   line.flag("--force", job.force, "Move a used run directory aside instead of refusing it.");
-  line.text("--init-from", init_from, "FILE", "Start from the parameters of this checkpoint or weights file.");
+  line.text("--init-from", init_from, "FILE",
+            "Start from the parameters of this checkpoint or weights file.");
   line.flag("--quiet", job.quiet, "Print nothing unless something goes wrong.");
   if (!line.parse(args)) return Exit::kDone;
 

@@ -51,7 +51,9 @@ std::vector<std::string> take_extends(json::Value& document) {
 class Loader {
  public:
   json::Value load_file(const std::string& path, const std::string& extended_by) {
-    const std::string identity = fs::weakly_canonical(path).string();
+    std::error_code error_code;  // a pipe has no canonical path
+    fs::path identity = fs::weakly_canonical(path, error_code);
+    if (error_code) identity = path;
     if (std::find(open_.begin(), open_.end(), identity) != open_.end()) {
       fail(extended_by + ": extends: " + path + " extends itself" +
            (open_.back() == identity ? "" : ", through other files"));
@@ -87,7 +89,7 @@ class Loader {
   int layer() const { return layer_; }
 
  private:
-  std::vector<std::string> open_;
+  std::vector<fs::path> open_;
   std::size_t n_documents_ = 0;
   int layer_ = 0;
 };

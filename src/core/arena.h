@@ -1,6 +1,6 @@
 // One allocation cut into views. A layout function takes an Arena and asks it for views in a fixed
-// order; it is run once on a measuring arena (no memory, only a size) and once on a real one, so the
-// size cannot disagree with the layout:
+// order; it is run once on a measuring arena (no memory, only a size) and once on a real one, so
+// the size cannot disagree with the layout:
 //
 //   Arena<float> measure;  make_cache(measure, shape);
 //   Arena<float> arena(measure.used());  Cache cache = make_cache(arena, shape);
@@ -26,8 +26,7 @@ template <class T>
 class Arena {
  public:
   Arena() = default;  // measures only
-  explicit Arena(std::size_t n_elements)
-      : capacity_(n_elements), memory_(allocate(n_elements)) {}
+  explicit Arena(std::size_t n_elements) : capacity_(n_elements), memory_(allocate(n_elements)) {}
 
   // The next view of these dimensions, zero when fresh, aligned to a cache line.
   template <class... D>
@@ -54,9 +53,8 @@ class Arena {
     void operator()(T* p) const { std::free(p); }
   };
   static T* allocate(std::size_t n) {
-    const std::size_t bytes =
-        (std::max<std::size_t>(n, 1) * sizeof(T) + kCacheLineBytes - 1) / kCacheLineBytes *
-        kCacheLineBytes;
+    const std::size_t bytes = (std::max<std::size_t>(n, 1) * sizeof(T) + kCacheLineBytes - 1) /
+                              kCacheLineBytes * kCacheLineBytes;
     void* p = std::aligned_alloc(kCacheLineBytes, bytes);
     if (p == nullptr) throw std::bad_alloc();
     std::uninitialized_fill_n(static_cast<T*>(p), bytes / sizeof(T), T{});

@@ -83,7 +83,8 @@ void add_words(const Fields& fields, bool deep, std::vector<std::string>& words)
 }
 
 // Near names of this object by their own name, those of other sections by their path.
-std::string unknown_key_message(const Fields& root, const Fields& fields, const std::string& key) {
+std::string unknown_key_message(const Fields& root, const Fields& fields, const std::string& path,
+                                const std::string& key) {
   std::string message = "unknown key";
   std::string elsewhere = find_path(root, key);
   if (elsewhere == key && key.find('.') != std::string::npos) {
@@ -96,6 +97,7 @@ std::string unknown_key_message(const Fields& root, const Fields& fields, const 
   for (const Field& field : fields.rows()) {
     if (is_name_of(field, near)) near = field.name;  // an alias leads to the name itself
   }
+  if (elsewhere == child(path, near)) elsewhere.clear();
   if (near.empty() && elsewhere.empty()) {
     words.clear();
     add_words(root, true, words);
@@ -136,7 +138,7 @@ class Reader {
                                   [&](const Field& field) { return field.name == key; });
     if (row == fields.rows().end()) {
       fail(value.origin.text(), child(path, shown_key(key)),
-           unknown_key_message(root_, fields, key));
+           unknown_key_message(root_, fields, path, key));
     }
     if (applicability_ == Applicability::kChecked && !fields.applies(*row)) {
       if (value.is_null() || (type != nullptr && type->origin.layer > newest_layer(value))) return;
@@ -321,7 +323,7 @@ const Fields::Field& field_at(const Fields& fields, std::string_view path,
     const std::string key(path.substr(0, dot));
     const Field* field = level->find(key);
     if (field == nullptr) {
-      fail(origin, child(done, shown_key(key)), unknown_key_message(fields, *level, key));
+      fail(origin, child(done, shown_key(key)), unknown_key_message(fields, *level, done, key));
     }
     done = child(done, key);
     if (dot == std::string_view::npos) return *field;

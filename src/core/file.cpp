@@ -48,8 +48,8 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
-// Makes a rename in this folder survive a power cut. Some file systems cannot sync a folder; the rename
-// itself is atomic there too.
+// Makes a rename in this folder survive a power cut. Some file systems cannot sync a folder; the
+// rename itself is atomic there too.
 void sync_folder(const std::filesystem::path& folder) {
   const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fd.get() >= 0) (void)::fsync(fd.get());
@@ -68,7 +68,8 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes
   if (::fstat(fd.get(), &info) != 0) fail(path, "read", errno);
   if (S_ISDIR(info.st_mode)) fail(path, "read", EISDIR);
   const auto too_large = [&] {
-    throw Error(Exit::kFile, path.string() + ": larger than the limit of " + std::to_string(max_bytes) + " bytes");
+    throw Error(Exit::kFile, path.string() + ": larger than the limit of " +
+                                 std::to_string(max_bytes) + " bytes");
   };
   if (S_ISREG(info.st_mode) && static_cast<std::uint64_t>(info.st_size) > max_bytes) too_large();
   std::string content;
@@ -84,7 +85,8 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes
   }
 }
 
-void write_file_atomically(const std::filesystem::path& path, std::span<const std::string_view> parts) {
+void write_file_atomically(const std::filesystem::path& path,
+                           std::span<const std::string_view> parts) {
   const std::filesystem::path temporary = temporary_beside(path);
   int error = 0;
   {
@@ -120,7 +122,8 @@ void replace_link(const std::filesystem::path& link, const std::string& target) 
 }
 
 LineFile::LineFile(const std::filesystem::path& path)
-    : path_(path), descriptor_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666)) {
+    : path_(path),
+      descriptor_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666)) {
   if (descriptor_ < 0) fail(path_, "write", errno);
 }
 

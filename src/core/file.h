@@ -1,4 +1,5 @@
-// Files that are either whole or not there. Every function throws Error(Exit::kFile) naming the path.
+// Files that are either whole or not there. Every function throws Error(Exit::kFile) naming the
+// path.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +14,18 @@ namespace headroom {
 // The whole file; an error if it is no regular file or holds more than `max_bytes`.
 std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes);
 
-// Writes beside `path`, syncs, renames over it and syncs the folder: a reader sees the old file or the
-// new one. The temporary file is gone after an error.
+// Writes beside `path`, syncs, renames over it and syncs the folder: a reader sees the old file or
+// the new one. The temporary file is gone after an error.
 void write_file_atomically(const std::filesystem::path& path,
                            std::span<const std::string_view> parts);
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
-// Points the relative symbolic link `link` at `target` (a name in the same folder), replacing it atomically.
+// Points the relative symbolic link `link` at `target` (a name in the same folder), replacing it
+// atomically.
 void replace_link(const std::filesystem::path& link, const std::string& target);
 
-// An append-only text file whose lines are on disk (written through, not buffered) when append returns.
+// An append-only text file whose lines are on disk (written through, not buffered) when append
+// returns.
 class LineFile {
  public:
   explicit LineFile(const std::filesystem::path& path);  // creates or truncates

@@ -126,13 +126,13 @@ void merge(Value& base, const Value& over) {
     base = over;
     return;
   }
-  for (const auto& [key, value] : *from) {
-    const auto same =
-        std::find_if(into->begin(), into->end(), [&](const Member& m) { return m.first == key; });
+  for (const Member& member : *from) {
+    const auto same = std::find_if(into->begin(), into->end(),
+                                   [&](const Member& m) { return m.first == member.first; });
     if (same == into->end()) {
-      into->emplace_back(key, value);
+      into->push_back(member);
     } else {
-      merge(same->second, value);
+      merge(same->second, member.second);
     }
   }
 }

@@ -15,8 +15,8 @@ namespace {
 
 int configured_threads = 0;  // 0 = not set yet
 
-// Cores granted by the CPU quota of this process's cgroup (version 2, then 1), or 0 where there is none.
-// The tightest quota on the way up counts.
+// Cores granted by the CPU quota of this process's cgroup (version 2, then 1), or 0 where there is
+// none. The tightest quota on the way up counts.
 double cgroup_quota() {
   std::ifstream groups("/proc/self/cgroup");
   double best = 0;
@@ -65,14 +65,16 @@ ThreadChoice default_threads() {
   int cores = 1;
   if (sched_getaffinity(0, sizeof set, &set) == 0) cores = std::max(1, CPU_COUNT(&set));
   const double quota = cgroup_quota();
-  if (quota > 0 && std::ceil(quota) < cores) return {static_cast<int>(std::ceil(quota)), "cgroup quota"};
+  if (quota > 0 && std::ceil(quota) < cores)
+    return {static_cast<int>(std::ceil(quota)), "cgroup quota"};
   return {cores, "CPU affinity"};
 }
 
 void set_threads(int n) {
   configured_threads = std::max(1, n);
-  // Every parallel region of ours names its own number of threads. A library that would start threads by
-  // itself outside one (oneDNN does for a large product) gets one, or its sums would depend on the machine.
+  // Every parallel region of ours names its own number of threads. A library that would start
+  // threads by itself outside one (oneDNN does for a large product) gets one, or its sums would
+  // depend on the machine.
   omp_set_num_threads(1);
 }
 

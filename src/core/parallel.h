@@ -1,6 +1,6 @@
 // The only doorway to OpenMP. Work is cut into tiles whose number and borders depend on the shapes
-// alone, never on the number of threads; a tile's sums run in a fixed order, so the same seed gives the
-// same bits with any number of threads.
+// alone, never on the number of threads; a tile's sums run in a fixed order, so the same seed gives
+// the same bits with any number of threads.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +20,12 @@ struct ThreadChoice {
   int threads;
   const char* reason;  // "OMP_NUM_THREADS", "cgroup quota", "CPU affinity"
 };
-// OMP_NUM_THREADS where it is set, else the cores this process may use: the affinity mask, capped by
-// the cgroup CPU quota (rounded up).
+// OMP_NUM_THREADS where it is set, else the cores this process may use: the affinity mask, capped
+// by the cgroup CPU quota (rounded up).
 ThreadChoice default_threads();
 
-// Flush denormals to zero in the calling thread (and read them as zero). parallel_for does so in every
-// worker; main() does so for itself.
+// Flush denormals to zero in the calling thread (and read them as zero). parallel_for does so in
+// every worker; main() does so for itself.
 inline void flush_denormals() {
 #if defined(__SSE__)
   _mm_setcsr(_mm_getcsr() | 0x8040);
@@ -35,7 +35,8 @@ inline void flush_denormals() {
 // The index of the calling worker, 0 .. threads()-1, for its share of a scratch buffer.
 inline std::size_t worker() { return static_cast<std::size_t>(omp_get_thread_num()); }
 
-// body(tile) for tile = 0 .. n_tiles-1, in any order, on up to threads() workers. body must not throw.
+// body(tile) for tile = 0 .. n_tiles-1, in any order, on up to threads() workers. body must not
+// throw.
 template <class Body>
 void parallel_for(std::size_t n_tiles, const Body& body) {
   const int n_threads = threads();

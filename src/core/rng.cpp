@@ -59,12 +59,13 @@ inline float log_unit(float u) {
 
 // sin and cos of 2 pi t for t in [0, 1), by the octant polynomials of Cephes sinf and cosf.
 inline void sincos_turn(float t, float& s, float& c) {
-  const float quarter = std::floor(t * 4.0f + 0.5f);  // 0 .. 4
+  const float quarter = std::floor(t * 4.0f + 0.5f);                           // 0 .. 4
   const float x = (t - quarter * 0.25f) * (2.0f * std::numbers::pi_v<float>);  // |x| <= pi/4
   const float z = x * x;
   const float sx = x + x * z * (-1.6666654611e-1f + z * (8.3321608736e-3f - z * 1.9515295891e-4f));
   const float cx =
-      1.0f - 0.5f * z + z * z * (4.166664568298827e-2f + z * (-1.388731625493765e-3f + z * 2.443315711809948e-5f));
+      1.0f - 0.5f * z +
+      z * z * (4.166664568298827e-2f + z * (-1.388731625493765e-3f + z * 2.443315711809948e-5f));
   const std::uint32_t q = static_cast<std::uint32_t>(static_cast<std::int32_t>(quarter)) & 3u;
   const float a = (q & 1u) ? cx : sx, b = (q & 1u) ? sx : cx;
   s = (q & 2u) ? -a : a;
@@ -90,8 +91,9 @@ std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t p0 = std::uint64_t{kMul0} * counter[0];
     const std::uint64_t p1 = std::uint64_t{kMul1} * counter[2];
-    counter = {static_cast<std::uint32_t>(p1 >> 32) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(p1),
-               static_cast<std::uint32_t>(p0 >> 32) ^ counter[3] ^ key[1], static_cast<std::uint32_t>(p0)};
+    counter = {
+        static_cast<std::uint32_t>(p1 >> 32) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(p1),
+        static_cast<std::uint32_t>(p0 >> 32) ^ counter[3] ^ key[1], static_cast<std::uint32_t>(p0)};
     key[0] += kWeyl0;
     key[1] += kWeyl1;
   }
@@ -100,10 +102,11 @@ std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
 
 Random::Random(std::uint64_t seed, Purpose purpose, std::uint64_t step, std::uint64_t item) {
   assert(item >> 32 == 0);
-  // The purpose is mixed into the key by one Philox call, so that neighbouring seeds and purposes share
-  // nothing; step and item stand in the counter, the block number in its first word.
-  const auto mixed = philox4x32({static_cast<std::uint32_t>(purpose), 0x68656164u, 0x726F6F6Du, 0},
-                                {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
+  // The purpose is mixed into the key by one Philox call, so that neighbouring seeds and purposes
+  // share nothing; step and item stand in the counter, the block number in its first word.
+  const auto mixed =
+      philox4x32({static_cast<std::uint32_t>(purpose), 0x68656164u, 0x726F6F6Du, 0},
+                 {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
   key_ = {mixed[0], mixed[1]};
   counter_ = {0, static_cast<std::uint32_t>(item), static_cast<std::uint32_t>(step),
               static_cast<std::uint32_t>(step >> 32)};
@@ -130,7 +133,8 @@ double Random::uniform(double low, double high) { return low + (high - low) * un
 double Random::normal() {
   const std::uint32_t u = bits(), v = bits();
   const double unit = (static_cast<double>(u) + 0.5) * 0x1p-32;
-  return std::sqrt(-2.0 * std::log(unit)) * std::cos(2.0 * std::numbers::pi * (static_cast<double>(v) * 0x1p-32));
+  return std::sqrt(-2.0 * std::log(unit)) *
+         std::cos(2.0 * std::numbers::pi * (static_cast<double>(v) * 0x1p-32));
 }
 
 std::uint32_t Random::below(std::uint32_t n) {
@@ -171,7 +175,8 @@ void Random::fill_uniform(std::span<float> out, float low, float high) {
     for (std::size_t w = 0; w < 4 && done < out.size(); ++w) {
       const std::size_t n = std::min(kLanes, out.size() - done);
       for (std::size_t l = 0; l < n; ++l) {
-        const float unit = static_cast<float>(static_cast<std::int32_t>(words[w][l] >> 8)) * 0x1p-24f;
+        const float unit =
+            static_cast<float>(static_cast<std::int32_t>(words[w][l] >> 8)) * 0x1p-24f;
         out[done + l] = low + (high - low) * unit;
       }
       done += n;

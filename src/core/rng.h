@@ -1,6 +1,6 @@
-// Counter-based random numbers: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers:
-// as easy as 1, 2, 3", SC 2011). Every stream is a pure function of (seed, purpose, step, item), so
-// that resume, the thread count and the evaluation frequency cannot change a draw.
+// Counter-based random numbers: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random
+// numbers: as easy as 1, 2, 3", SC 2011). Every stream is a pure function of (seed, purpose, step,
+// item), so that resume, the thread count and the evaluation frequency cannot change a draw.
 #pragma once
 
 #include <array>
@@ -10,7 +10,8 @@
 
 namespace headroom {
 
-// What a stream is for. The numbers are part of the reproducibility promise: append, never renumber.
+// What a stream is for. The numbers are part of the reproducibility promise: append, never
+// renumber.
 enum class Purpose : std::uint32_t {
   kInit = 1,       // initial parameters; step = parameter row
   kTrain = 2,      // training batches; step = update, from 1
@@ -32,12 +33,12 @@ class Random {
   // item < 2^32. A stream holds 2^34 numbers.
   Random(std::uint64_t seed, Purpose purpose, std::uint64_t step, std::uint64_t item);
 
-  std::uint32_t bits();                           // 32 uniform bits
-  double uniform();                               // [0, 1), 53 bits
-  double uniform(double low, double high);        // [low, high)
-  double normal();                                // N(0, 1)
-  std::uint32_t below(std::uint32_t n);           // 0 .. n-1 without bias; n > 0
-  void fill_normal(std::span<float> out);         // N(0, 1), vectorised; |x| <= 6.8
+  std::uint32_t bits();                     // 32 uniform bits
+  double uniform();                         // [0, 1), 53 bits
+  double uniform(double low, double high);  // [low, high)
+  double normal();                          // N(0, 1)
+  std::uint32_t below(std::uint32_t n);     // 0 .. n-1 without bias; n > 0
+  void fill_normal(std::span<float> out);   // N(0, 1), vectorised; |x| <= 6.8
   void fill_uniform(std::span<float> out, float low, float high);
 
  private:

@@ -20,8 +20,8 @@ struct View {
   View(T* data_in, std::array<std::size_t, N> dims_in) : data(data_in), dims(dims_in) {}
   // View<T> converts to View<const T>.
   template <class U>
-    requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>)
-  View(const View<U, N>& other) : data(other.data), dims(other.dims) {}  // NOLINT
+  requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>) View(const View<U, N>& other)
+      : data(other.data), dims(other.dims) {}  // NOLINT
 
   std::size_t size() const {
     std::size_t n = 1;
@@ -34,8 +34,7 @@ struct View {
 
   // Element (i, j, ...), one index a dimension.
   template <class... I>
-    requires(sizeof...(I) == N)
-  T& operator()(I... index) const {
+  requires(sizeof...(I) == N) T& operator()(I... index) const {
     const std::array<std::size_t, N> at{static_cast<std::size_t>(index)...};
     std::size_t offset = 0;
     for (std::size_t i = 0; i < N; ++i) {
@@ -46,9 +45,7 @@ struct View {
   }
 
   // The sub-view at index i of the first dimension.
-  View<T, N - 1> operator[](std::size_t i) const
-    requires(N > 1)
-  {
+  View<T, N - 1> operator[](std::size_t i) const requires(N > 1) {
     assert(i < dims[0]);
     View<T, N - 1> sub;
     for (std::size_t k = 1; k < N; ++k) sub.dims[k - 1] = dims[k];
@@ -89,11 +86,11 @@ struct Matrix {
   Matrix(const View<std::remove_const_t<T>, 2>& v)  // NOLINT
       : Matrix(v.data, v.dims[0], v.dims[1], v.dims[1]) {}
   Matrix(const View<const T, 2>& v)  // NOLINT
-    requires(std::is_const_v<T>)
+      requires(std::is_const_v<T>)
       : Matrix(v.data, v.dims[0], v.dims[1], v.dims[1]) {}
   template <class U>
-    requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>)
-  Matrix(const Matrix<U>& o) : Matrix(o.data, o.rows, o.cols, o.stride) {}  // NOLINT
+  requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>) Matrix(const Matrix<U>& o)
+      : Matrix(o.data, o.rows, o.cols, o.stride) {}  // NOLINT
 
   T* row(std::size_t i) const {
     assert(i < rows);

@@ -1,7 +1,6 @@
 #include "kernels/attention_softmax.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -14,88 +13,120 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// One worker's buffers, cut from its scratch. Rows are padded to whole vectors; T is the larger of Tq and Tk.
+// Scores are kept with the queries along the vector: (Tk, tq), tq = Tq rounded up. Every sum over
+// the keys then runs lane by lane, without a horizontal step.
 struct Buffers {
-  std::size_t tk, kp, vp;  // padded Tk, K, V
-  float* keys_t;           // (K, tk)  k^T
-  float* values_t;         // (V, tk)  v^T
-  float* wide;             // (T, kp) or (T, vp): one of k, q, v, dz by rows
-  float* scores;           // (Tq, tk) scores, then weights
-  float* dscores;          // (Tq, tk)
-  float* out;              // (T, max(kp, vp)) a product before it is copied to its place
+  std::size_t tq, kp, vp;  // padded Tq, K, V
+  float* queries_t;        // (K, tq) q^T times the scale
+  float* dz_t;             // (V, tq)
+  float* rows;             // (Tq, kp or vp) q or dz, padded
+  float* scores;           // (Tk, tq) scores, then weights
+  float* dscores;          // (Tk, tq)
+  float* out;  // (K or V, tq) or (Tk, kp or vp): a product before it is copied to its place
 
+  static std::size_t widest(const AttentionShape& s) {
+    return round_up_to_lanes(std::max(s.key_size, s.value_size));
+  }
   static std::size_t floats(const AttentionShape& s) {
-    const std::size_t tk = round_up_to_lanes(s.keys), t = std::max(s.queries, s.keys);
-    const std::size_t widest = std::max(round_up_to_lanes(s.key_size), round_up_to_lanes(s.value_size));
-    return (s.key_size + s.value_size) * tk + 2 * t * widest + 2 * s.queries * tk;
+    const std::size_t tq = round_up_to_lanes(s.queries),
+                      t = round_up_to_lanes(std::max(s.queries, s.keys));
+    return (s.key_size + s.value_size + 2 * s.keys) * tq + 2 * t * widest(s);
   }
   Buffers(const AttentionShape& s, float* p)
-      : tk(round_up_to_lanes(s.keys)), kp(round_up_to_lanes(s.key_size)), vp(round_up_to_lanes(s.value_size)) {
-    const std::size_t t = std::max(s.queries, s.keys), widest = std::max(kp, vp);
+      : tq(round_up_to_lanes(s.queries)),
+        kp(round_up_to_lanes(s.key_size)),
+        vp(round_up_to_lanes(s.value_size)) {
+    const std::size_t t = round_up_to_lanes(std::max(s.queries, s.keys));
     const auto cut = [&](std::size_t n) { return std::exchange(p, p + n); };
-    keys_t = cut(s.key_size * tk);
-    values_t = cut(s.value_size * tk);
-    wide = cut(t * widest);
-    scores = cut(s.queries * tk);
-    dscores = cut(s.queries * tk);
-    out = cut(t * widest);
+    queries_t = cut(s.key_size * tq);
+    dz_t = cut(s.value_size * tq);
+    scores = cut(s.keys * tq);
+    dscores = cut(s.keys * tq);
+    rows = cut(t * widest(s));
+    out = cut(t * widest(s));
   }
 };
 
-// to (cols, padded) = from^T, zero beyond from.rows.
-void transpose_padded(float* to, std::size_t padded, Matrix<const float> from) {
+// to (cols, padded) = factor * from^T, zero beyond from.rows.
+void transpose_in(float* to, std::size_t padded, Matrix<const float> from, float factor) {
   for (std::size_t c = 0; c < from.cols; ++c) {
-    for (std::size_t i = 0; i < from.rows; ++i) to[c * padded + i] = from.row(i)[c];
-    std::fill(to + c * padded + from.rows, to + (c + 1) * padded, 0.0f);
+    float* row = to + c * padded;
+    for (std::size_t i = 0; i < from.rows; ++i) row[i] = factor * from.data[i * from.stride + c];
+    for (std::size_t i = from.rows; i < padded; ++i) row[i] = 0;
   }
 }
 
-// to (rows, padded) = from, zero beyond from.cols.
-void copy_padded(float* to, std::size_t padded, Matrix<const float> from) {
-  for (std::size_t i = 0; i < from.rows; ++i) {
-    std::copy_n(from.row(i), from.cols, to + i * padded);
-    std::fill(to + i * padded + from.cols, to + (i + 1) * padded, 0.0f);
+// to = from^T, row i times factors[i].
+void transpose_out(Matrix<float> to, const float* from, std::size_t padded, const float* factors) {
+  for (std::size_t i = 0; i < to.rows; ++i)
+    for (std::size_t c = 0; c < to.cols; ++c)
+      to.data[i * to.stride + c] = factors[i] * from[c * padded + i];
+}
+void transpose_out(Matrix<float> to, const float* from, std::size_t padded, float factor) {
+  for (std::size_t i = 0; i < to.rows; ++i)
+    for (std::size_t c = 0; c < to.cols; ++c)
+      to.data[i * to.stride + c] = factor * from[c * padded + i];
+}
+
+// What a panel of queries that begins at i needs of the keys: those its last query sees.
+struct Visible {
+  const AttentionShape& s;
+  std::size_t operator()(std::size_t i) const {
+    return s.causal ? std::min(i + kPanel, s.keys) : s.keys;
   }
+};
+
+// The lanes whose query, at i and after, sees key j; all ones or all zeros.
+inline IntVec sees(std::size_t i, std::size_t j) {
+  IntVec lane;
+  for (std::size_t l = 0; l < kLanes; ++l) lane[l] = static_cast<std::int32_t>(i + l);
+  return lane >= static_cast<std::int32_t>(j);
 }
 
-void copy_out(Matrix<float> to, const float* from, std::size_t padded) {
-  for (std::size_t i = 0; i < to.rows; ++i) std::copy_n(from + i * padded, to.cols, to.row(i));
-}
-
-// Keys that query i sees: 0 .. n-1.
-std::size_t visible(const AttentionShape& s, std::size_t i) { return s.causal ? std::min(i + 1, s.keys) : s.keys; }
-
-// row[j] = exp(scale * row[j] - shift) for j < n and 0 up to `padded`.
-void exp_row(float* row, std::size_t n, std::size_t padded, float scale, float shift) {
-  std::size_t j = 0;
-  for (; j + kLanes <= n; j += kLanes) store(row + j, exp(scale * load(row + j) - shift));
-  if (j < n) {
-    const Vec e = exp(scale * load(row + j) - shift);
-    for (std::size_t l = 0; l < kLanes; ++l) row[j + l] = j + l < n ? e[l] : 0.0f;
-    j += kLanes;
+// row_sums[j] = factor * sum over queries i of weights (Tk, tq) times a (Tq, size), for each key j:
+// dk from the gradients of the scores, dv from the weights. a_t (size, tq) is a^T, a has rows
+// `a_rows` of a.
+void sum_over_queries(Matrix<float> to, const float* weights, const Buffers& buf, const float* a_t,
+                      Matrix<const float> a, float factor, const AttentionShape& s) {
+  if (to.cols < kLanes / 2) {  // few columns: a dot product each wastes less than padding them
+    for (std::size_t j = 0; j < to.rows; ++j)
+      for (std::size_t c = 0; c < to.cols; ++c) {
+        Vec sum{};
+        for (std::size_t i = s.causal ? j / kLanes * kLanes : 0; i < buf.tq; i += kLanes)
+          sum += load(weights + j * buf.tq + i) * load(a_t + c * buf.tq + i);
+        to.data[j * to.stride + c] = factor * horizontal_sum(sum);
+      }
+    return;
   }
-  std::fill(row + j, row + padded, 0.0f);
-}
-
-float max_row(const float* row, std::size_t n) {
-  Vec m = broadcast(-kInfinity);
-  std::size_t j = 0;
-  for (; j + kLanes <= n; j += kLanes) m = max(load(row + j), m);
-  if (j < n) m = max(load_part(row + j, n - j, -kInfinity), m);
-  return horizontal_max(m);
+  const std::size_t padded = round_up_to_lanes(to.cols);
+  for (std::size_t i = 0; i < a.rows; ++i) {
+    float* row = buf.rows + i * padded;
+    for (std::size_t c = 0; c < a.cols; ++c) row[c] = a.data[i * a.stride + c];
+    for (std::size_t c = a.cols; c < padded; ++c) row[c] = 0;
+  }
+  // Causal: key j is seen from query j on, so blocks of keys skip the queries before them.
+  constexpr std::size_t kBlock = 16;
+  for (std::size_t j = 0; j < to.rows; j += kBlock) {
+    const std::size_t first = s.causal ? std::min(j, a.rows) : 0, n = std::min(kBlock, to.rows - j);
+    small_matmul(
+        buf.out, padded, {weights + j * buf.tq + first, buf.tq, 1}, buf.rows + first * padded,
+        padded, padded, [&](std::size_t) { return n; },
+        [&](std::size_t) { return a.rows - first; });
+    for (std::size_t r = 0; r < n; ++r)
+      for (std::size_t c = 0; c < to.cols; ++c)
+        to.data[(j + r) * to.stride + c] = factor * buf.out[r * padded + c];
+  }
 }
 
 // Rows and columns of one head in one sequence.
-Matrix<const float> head(Matrix<const float> all, std::size_t b, std::size_t tokens, std::size_t g, std::size_t size) {
-  return all.row_range(b * tokens, tokens).col_range(g * size, size);
-}
-Matrix<float> head(Matrix<float> all, std::size_t b, std::size_t tokens, std::size_t g, std::size_t size) {
+template <class T>
+Matrix<T> head(Matrix<T> all, std::size_t b, std::size_t tokens, std::size_t g, std::size_t size) {
   return all.row_range(b * tokens, tokens).col_range(g * size, size);
 }
 
 // Heads a tile: a few when each is tiny, so that a tile outlasts its dispatch.
 std::size_t heads_per_tile(const AttentionShape& s) {
-  const std::size_t work = s.queries * s.keys * (s.key_size + s.value_size);
+  const std::size_t work = s.queries * s.keys * (8 + s.key_size + s.value_size);
   return std::clamp<std::size_t>(65536 / std::max<std::size_t>(1, work), 1, s.heads);
 }
 
@@ -106,7 +137,8 @@ void for_each_head(const AttentionShape& s, View<float, 2> scratch, const Body& 
   parallel_for(s.batch * tiles, [&](std::size_t tile) {
     const Buffers buffers(s, scratch.data + worker() * scratch.dims[1]);
     const std::size_t first = tile % tiles * per_tile;
-    for (std::size_t g = first; g < std::min(first + per_tile, s.heads); ++g) body(tile / tiles, g, buffers);
+    for (std::size_t g = first; g < std::min(first + per_tile, s.heads); ++g)
+      body(tile / tiles, g, buffers);
   });
 }
 
@@ -114,63 +146,100 @@ void for_each_head(const AttentionShape& s, View<float, 2> scratch, const Body& 
 
 std::size_t attention_scratch(const AttentionShape& shape) { return Buffers::floats(shape); }
 
-void attention_forward(Matrix<float> z, View<float, 3> lse, Matrix<const float> q, Matrix<const float> k,
-                       Matrix<const float> v, const AttentionShape& s, View<float, 2> scratch) {
-  const float scale = static_cast<float>(s.scale);
+void attention_forward(Matrix<float> z, View<float, 4> stats, Matrix<const float> q,
+                       Matrix<const float> k, Matrix<const float> v, const AttentionShape& s,
+                       View<float, 2> scratch) {
   for_each_head(s, scratch, [&](std::size_t b, std::size_t g, const Buffers& buf) {
-    const Matrix<const float> qh = head(q, b, s.queries, g, s.key_size);
-    transpose_padded(buf.keys_t, buf.tk, head(k, b, s.keys, g, s.key_size));
-    copy_padded(buf.wide, buf.vp, head(v, b, s.keys, g, s.value_size));
-    small_matmul(buf.scores, buf.tk, {qh.data, qh.stride, 1}, buf.keys_t, buf.tk, s.queries, buf.tk, s.key_size);
-    float* row_lse = &lse(b, g, std::size_t{0});
-    for (std::size_t i = 0; i < s.queries; ++i) {
-      const std::size_t n = visible(s, i);
-      float* row = buf.scores + i * buf.tk;
-      for (std::size_t j = 0; j < n; ++j) row[j] *= scale;
-      const float top = n > 0 ? max_row(row, n) : 0.0f;
-      exp_row(row, n, buf.tk, 1.0f, top);
-      const float total = sum(row, buf.tk);
-      row_lse[i] = n > 0 ? top + std::log(total) : kInfinity;
-      const float inv = n > 0 ? 1.0f / total : 0.0f;
-      for (std::size_t j = 0; j < buf.tk; ++j) row[j] *= inv;
+    const Matrix<const float> kh = head(k, b, s.keys, g, s.key_size),
+                              vh = head(v, b, s.keys, g, s.value_size);
+    const Visible visible{s};
+    transpose_in(buf.queries_t, buf.tq, head(q, b, s.queries, g, s.key_size),
+                 static_cast<float>(s.scale));
+    small_matmul(buf.scores, buf.tq, {kh.data, kh.stride, 1}, buf.queries_t, buf.tq, buf.tq,
+                 visible, [&](std::size_t) { return s.key_size; });
+    float* tops = stats[b][g].data;
+    float* inverses = tops + s.queries;
+    for (std::size_t i = 0; i < buf.tq; i += kLanes) {
+      const std::size_t n = visible(i / kPanel * kPanel);
+      Vec top = broadcast(-kInfinity), total{};
+      for (std::size_t j = 0; j < n; ++j) {
+        Vec score = load(buf.scores + j * buf.tq + i);
+        if (s.causal && j > i) {
+          score = sees(i, j) ? score : broadcast(-kInfinity);
+          store(buf.scores + j * buf.tq + i, score);
+        }
+        top = max(score, top);
+      }
+      for (std::size_t j = 0; j < n; ++j) {
+        const Vec e = exp(load(buf.scores + j * buf.tq + i) - top);
+        store(buf.scores + j * buf.tq + i, e);
+        total += e;
+      }
+      const Vec inverse = n > 0 ? 1.0f / total : Vec{};
+      for (std::size_t l = 0; l < std::min(kLanes, s.queries - std::min(i, s.queries)); ++l) {
+        tops[i + l] = top[l];
+        inverses[i + l] = inverse[l];
+      }
     }
-    small_matmul(buf.out, buf.vp, {buf.scores, buf.tk, 1}, buf.wide, buf.vp, s.queries, buf.vp, s.keys);
-    copy_out(head(z, b, s.queries, g, s.value_size), buf.out, buf.vp);
+    small_matmul(
+        buf.out, buf.tq, {vh.data, 1, vh.stride}, buf.scores, buf.tq, buf.tq,
+        [&](std::size_t) { return s.value_size; }, visible);
+    transpose_out(head(z, b, s.queries, g, s.value_size), buf.out, buf.tq, inverses);
   });
 }
 
-void attention_backward(Matrix<float> dq, Matrix<float> dk, Matrix<float> dv, Matrix<const float> dz,
-                        Matrix<const float> z, View<const float, 3> lse, Matrix<const float> q,
+void attention_backward(Matrix<float> dq, Matrix<float> dk, Matrix<float> dv,
+                        Matrix<const float> dz, View<const float, 4> stats, Matrix<const float> q,
                         Matrix<const float> k, Matrix<const float> v, const AttentionShape& s,
                         View<float, 2> scratch) {
   const float scale = static_cast<float>(s.scale);
   for_each_head(s, scratch, [&](std::size_t b, std::size_t g, const Buffers& buf) {
-    const Matrix<const float> qh = head(q, b, s.queries, g, s.key_size), kh = head(k, b, s.keys, g, s.key_size);
-    const Matrix<const float> zh = head(z, b, s.queries, g, s.value_size), dzh = head(dz, b, s.queries, g, s.value_size);
-    transpose_padded(buf.keys_t, buf.tk, kh);
-    transpose_padded(buf.values_t, buf.tk, head(v, b, s.keys, g, s.value_size));
-    // Weights P from the scores, and dP = dz v^T.
-    small_matmul(buf.scores, buf.tk, {qh.data, qh.stride, 1}, buf.keys_t, buf.tk, s.queries, buf.tk, s.key_size);
-    small_matmul(buf.dscores, buf.tk, {dzh.data, dzh.stride, 1}, buf.values_t, buf.tk, s.queries, buf.tk,
-                 s.value_size);
-    const float* row_lse = &lse(b, g, std::size_t{0});
-    for (std::size_t i = 0; i < s.queries; ++i) {
-      float* p = buf.scores + i * buf.tk;
-      float* d = buf.dscores + i * buf.tk;
-      exp_row(p, visible(s, i), buf.tk, scale, row_lse[i]);
-      // dS = P (dP - <dz, z>), the scale included.
-      const float mean = dot(dzh.row(i), zh.row(i), s.value_size);
-      for (std::size_t j = 0; j < buf.tk; ++j) d[j] = p[j] * (d[j] - mean) * scale;
+    const Matrix<const float> qh = head(q, b, s.queries, g, s.key_size),
+                              kh = head(k, b, s.keys, g, s.key_size);
+    const Matrix<const float> vh = head(v, b, s.keys, g, s.value_size),
+                              dzh = head(dz, b, s.queries, g, s.value_size);
+    const Visible visible{s};
+    transpose_in(buf.queries_t, buf.tq, qh, scale);
+    transpose_in(buf.dz_t, buf.tq, dzh, 1.0f);
+    // Weights P from the scores, and dP = dz v^T, both (Tk, tq).
+    small_matmul(buf.scores, buf.tq, {kh.data, kh.stride, 1}, buf.queries_t, buf.tq, buf.tq,
+                 visible, [&](std::size_t) { return s.key_size; });
+    small_matmul(buf.dscores, buf.tq, {vh.data, vh.stride, 1}, buf.dz_t, buf.tq, buf.tq, visible,
+                 [&](std::size_t) { return s.value_size; });
+    const float* tops = stats[b][g].data;
+    const float* inverses = tops + s.queries;
+    for (std::size_t i = 0; i < buf.tq; i += kLanes) {
+      const std::size_t n = visible(i / kPanel * kPanel),
+                        real = std::min(kLanes, s.queries - std::min(i, s.queries));
+      Vec top{}, inverse{}, mean{};
+      for (std::size_t l = 0; l < real; ++l) {
+        top[l] = tops[i + l];
+        inverse[l] = inverses[i + l];
+      }
+      for (std::size_t j = 0; j < n; ++j) {
+        Vec p = exp(load(buf.scores + j * buf.tq + i) - top) * inverse;
+        if (s.causal && j > i) p = sees(i, j) ? p : Vec{};
+        store(buf.scores + j * buf.tq + i, p);
+        mean += p * load(buf.dscores + j * buf.tq + i);
+      }
+      for (std::size_t j = 0; j < n; ++j) {  // dS = P (dP - sum P dP)
+        float* d = buf.dscores + j * buf.tq + i;
+        store(d, load(buf.scores + j * buf.tq + i) * (load(d) - mean));
+      }
+      for (std::size_t j = n; j < s.keys; ++j) {
+        store(buf.scores + j * buf.tq + i, Vec{});
+        store(buf.dscores + j * buf.tq + i, Vec{});
+      }
     }
-    copy_padded(buf.wide, buf.vp, dzh);  // dv = P^T dz
-    small_matmul(buf.out, buf.vp, {buf.scores, 1, buf.tk}, buf.wide, buf.vp, s.keys, buf.vp, s.queries);
-    copy_out(head(dv, b, s.keys, g, s.value_size), buf.out, buf.vp);
-    copy_padded(buf.wide, buf.kp, kh);  // dq = dS k
-    small_matmul(buf.out, buf.kp, {buf.dscores, buf.tk, 1}, buf.wide, buf.kp, s.queries, buf.kp, s.keys);
-    copy_out(head(dq, b, s.queries, g, s.key_size), buf.out, buf.kp);
-    copy_padded(buf.wide, buf.kp, qh);  // dk = dS^T q
-    small_matmul(buf.out, buf.kp, {buf.dscores, 1, buf.tk}, buf.wide, buf.kp, s.keys, buf.kp, s.queries);
-    copy_out(head(dk, b, s.keys, g, s.key_size), buf.out, buf.kp);
+    sum_over_queries(head(dv, b, s.keys, g, s.value_size), buf.scores, buf, buf.dz_t, dzh, 1.0f, s);
+    // queries_t holds the scale already, the rows of q do not.
+    const float rest = s.key_size < kLanes / 2 ? 1.0f : scale;
+    sum_over_queries(head(dk, b, s.keys, g, s.key_size), buf.dscores, buf, buf.queries_t, qh, rest,
+                     s);
+    small_matmul(
+        buf.out, buf.tq, {kh.data, 1, kh.stride}, buf.dscores, buf.tq, buf.tq,
+        [&](std::size_t) { return s.key_size; }, visible);
+    transpose_out(head(dq, b, s.queries, g, s.key_size), buf.out, buf.tq, scale);
   });
 }
 

@@ -11,15 +11,16 @@ namespace headroom::kernels {
 // Floats of scratch one worker needs; scratch below is (workers, this).
 std::size_t attention_scratch(const AttentionShape& shape);
 
-// z (B*Tq, G*V): softmax over the visible keys of scale * q k^T, times v. q (B*Tq, G*K), k (B*Tk, G*K),
-// v (B*Tk, G*V), head-major columns. lse (B,G,Tq) keeps log sum exp of each row for backward; a row that sees
-// nothing gives 0.
-void attention_forward(Matrix<float> z, View<float, 3> lse, Matrix<const float> q, Matrix<const float> k,
-                       Matrix<const float> v, const AttentionShape& shape, View<float, 2> scratch);
+// z (B*Tq, G*V): softmax over the visible keys of scale * q k^T, times v. q (B*Tq, G*K), k (B*Tk,
+// G*K), v (B*Tk, G*V), head-major columns. stats (B,G,2,Tq) keeps each row's largest score and 1 /
+// sum of exponentials for backward; a row that sees nothing gives 0.
+void attention_forward(Matrix<float> z, View<float, 4> stats, Matrix<const float> q,
+                       Matrix<const float> k, Matrix<const float> v, const AttentionShape& shape,
+                       View<float, 2> scratch);
 
-// dq, dk, dv are written. The weights are recomputed from q, k and lse.
-void attention_backward(Matrix<float> dq, Matrix<float> dk, Matrix<float> dv, Matrix<const float> dz,
-                        Matrix<const float> z, View<const float, 3> lse, Matrix<const float> q,
+// dq, dk, dv are written. The weights are recomputed from q, k and stats.
+void attention_backward(Matrix<float> dq, Matrix<float> dk, Matrix<float> dv,
+                        Matrix<const float> dz, View<const float, 4> stats, Matrix<const float> q,
                         Matrix<const float> k, Matrix<const float> v, const AttentionShape& shape,
                         View<float, 2> scratch);
 

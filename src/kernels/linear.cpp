@@ -9,22 +9,24 @@
 namespace headroom::kernels {
 namespace {
 
-// Rows a tile: about a million multiply-adds, so that a tile outlasts its dispatch, in multiples of 16 and
-// within bounds that keep both many tiles and good products. A function of the shapes alone.
+// Rows a tile: about a million multiply-adds, so that a tile outlasts its dispatch, in multiples of
+// 16 and within bounds that keep both many tiles and good products. A function of the shapes alone.
 std::size_t tile_rows(std::size_t in, std::size_t out) {
   const std::size_t rows = (std::size_t{1} << 20) / std::max<std::size_t>(1, in * out);
   return std::clamp<std::size_t>((rows + 15) / 16 * 16, 128, 2048);
 }
 
 // Outputs a tile of a weight gradient, whose inner dimension is the whole batch.
-std::size_t tile_outputs(std::size_t out) { return std::clamp<std::size_t>((out / 16 + 15) / 16 * 16, 16, 256); }
+std::size_t tile_outputs(std::size_t out) {
+  return std::clamp<std::size_t>((out / 16 + 15) / 16 * 16, 16, 256);
+}
 
 constexpr std::size_t kBiasColumns = 64;
 
 }  // namespace
 
-void linear_forward(Matrix<float> y, Matrix<const float> x, View<const float, 2> w, View<const float, 2> bias,
-                    double alpha) {
+void linear_forward(Matrix<float> y, Matrix<const float> x, View<const float, 2> w,
+                    View<const float, 2> bias, double alpha) {
   const std::size_t out = w.dims[0], n_bias = bias.dims[0];
   parallel_rows(y.rows, tile_rows(x.cols, out), [&](std::size_t first, std::size_t count) {
     const Matrix<float> tile = y.row_range(first, count);
@@ -36,26 +38,29 @@ void linear_forward(Matrix<float> y, Matrix<const float> x, View<const float, 2>
       if (alpha != 1)
         for (std::size_t j = 0; j < out; ++j) row[j] *= static_cast<float>(alpha);
     }
-    matmul(tile, x.row_range(first, count), Transpose::kNo, w, Transpose::kYes, static_cast<float>(alpha),
-           n_bias > 0 ? 1.0f : 0.0f);
+    matmul(tile, x.row_range(first, count), Transpose::kNo, w, Transpose::kYes,
+           static_cast<float>(alpha), n_bias > 0 ? 1.0f : 0.0f);
   });
 }
 
-void linear_backward_input(Matrix<float> dx, Matrix<const float> dy, View<const float, 2> w, double alpha) {
-  parallel_rows(dx.rows, tile_rows(w.dims[1], w.dims[0]), [&](std::size_t first, std::size_t count) {
-    matmul(dx.row_range(first, count), dy.row_range(first, count), Transpose::kNo, w, Transpose::kNo,
-           static_cast<float>(alpha), 0.0f);
-  });
+void linear_backward_input(Matrix<float> dx, Matrix<const float> dy, View<const float, 2> w,
+                           double alpha) {
+  parallel_rows(dx.rows, tile_rows(w.dims[1], w.dims[0]),
+                [&](std::size_t first, std::size_t count) {
+                  matmul(dx.row_range(first, count), dy.row_range(first, count), Transpose::kNo, w,
+                         Transpose::kNo, static_cast<float>(alpha), 0.0f);
+                });
 }
 
-void linear_backward_params(View<float, 2> dw, View<float, 2> dbias, Matrix<const float> dy, Matrix<const float> x,
-                            double alpha) {
+void linear_backward_params(View<float, 2> dw, View<float, 2> dbias, Matrix<const float> dy,
+                            Matrix<const float> x, double alpha) {
   parallel_rows(dw.dims[0], tile_outputs(dw.dims[0]), [&](std::size_t first, std::size_t count) {
     matmul(dw.range(first, count), dy.col_range(first, count), Transpose::kYes, x, Transpose::kNo,
            static_cast<float>(alpha), 1.0f);
   });
   if (dbias.dims[0] == 0) return;
-  // Column blocks, each summed down all rows in order: no partial sums, so nothing depends on the threads.
+  // Column blocks, each summed down all rows in order: no partial sums, so nothing depends on the
+  // threads.
   parallel_rows(dy.cols, kBiasColumns, [&](std::size_t first, std::size_t count) {
     float sums[kBiasColumns] = {};
     for (std::size_t i = 0; i < dy.rows; ++i) {

@@ -6,14 +6,15 @@
 namespace headroom::kernels {
 
 // y (n,out) = alpha * (x (n,in) w^T + sum over m of bias (m,out)); w (out,in). Without bias m = 0.
-void linear_forward(Matrix<float> y, Matrix<const float> x, View<const float, 2> w, View<const float, 2> bias,
-                    double alpha);
+void linear_forward(Matrix<float> y, Matrix<const float> x, View<const float, 2> w,
+                    View<const float, 2> bias, double alpha);
 
 // dx (n,in) = alpha * dy (n,out) w.
-void linear_backward_input(Matrix<float> dx, Matrix<const float> dy, View<const float, 2> w, double alpha);
+void linear_backward_input(Matrix<float> dx, Matrix<const float> dy, View<const float, 2> w,
+                           double alpha);
 
 // dw (out,in) += alpha * dy^T x; each row of dbias (m,out) += alpha * (sum over rows of dy).
-void linear_backward_params(View<float, 2> dw, View<float, 2> dbias, Matrix<const float> dy, Matrix<const float> x,
-                            double alpha);
+void linear_backward_params(View<float, 2> dw, View<float, 2> dbias, Matrix<const float> dy,
+                            Matrix<const float> x, double alpha);
 
 }  // namespace headroom::kernels

@@ -4,8 +4,8 @@
 
 namespace headroom::kernels {
 
-double squared_loss(View<float, 3> doutput, View<const float, 3> output, View<const float, 3> target,
-                    std::size_t stride, double scale) {
+double squared_loss(View<float, 3> doutput, View<const float, 3> output,
+                    View<const float, 3> target, std::size_t stride, double scale) {
   assert((target.dims[1] - 1) * stride < output.dims[1] && target.dims[2] == output.dims[2]);
   const std::size_t tokens = output.dims[1], cols = output.dims[2];
   const float two_scale = static_cast<float>(2 * scale);

@@ -5,26 +5,28 @@
 
 namespace headroom::kernels {
 
-void matmul(Matrix<float> c, Matrix<const float> a, Transpose ta, Matrix<const float> b, Transpose tb,
-            float alpha, float beta) {
+void matmul(Matrix<float> c, Matrix<const float> a, Transpose ta, Matrix<const float> b,
+            Transpose tb, float alpha, float beta) {
   const std::size_t k = ta == Transpose::kYes ? a.rows : a.cols;
   assert((ta == Transpose::kYes ? a.cols : a.rows) == c.rows);
   assert((tb == Transpose::kYes ? b.rows : b.cols) == c.cols);
   assert((tb == Transpose::kYes ? b.cols : b.rows) == k);
   if (c.rows == 0 || c.cols == 0) return;
-  // Single-threaded: inside a parallel region oneDNN does not start threads, outside one set_threads() has
-  // left it a single thread.
+  // Single-threaded: inside a parallel region oneDNN does not start threads, outside one
+  // set_threads() has left it a single thread.
   const dnnl_status_t status = dnnl_sgemm(
-      ta == Transpose::kYes ? 'T' : 'N', tb == Transpose::kYes ? 'T' : 'N', static_cast<dnnl_dim_t>(c.rows),
-      static_cast<dnnl_dim_t>(c.cols), static_cast<dnnl_dim_t>(k), alpha, a.data, static_cast<dnnl_dim_t>(a.stride),
-      b.data, static_cast<dnnl_dim_t>(b.stride), beta, c.data, static_cast<dnnl_dim_t>(c.stride));
+      ta == Transpose::kYes ? 'T' : 'N', tb == Transpose::kYes ? 'T' : 'N',
+      static_cast<dnnl_dim_t>(c.rows), static_cast<dnnl_dim_t>(c.cols), static_cast<dnnl_dim_t>(k),
+      alpha, a.data, static_cast<dnnl_dim_t>(a.stride), b.data, static_cast<dnnl_dim_t>(b.stride),
+      beta, c.data, static_cast<dnnl_dim_t>(c.stride));
   assert(status == dnnl_success);
   (void)status;
 }
 
 std::string matmul_library() {
   const dnnl_version_t* v = dnnl_version();
-  return "oneDNN " + std::to_string(v->major) + "." + std::to_string(v->minor) + "." + std::to_string(v->patch);
+  return "oneDNN " + std::to_string(v->major) + "." + std::to_string(v->minor) + "." +
+         std::to_string(v->patch);
 }
 
 }  // namespace headroom::kernels

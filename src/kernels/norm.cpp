@@ -10,13 +10,16 @@ namespace headroom::kernels {
 namespace {
 
 // Rows a tile: about 32k elements.
-std::size_t tile_rows(std::size_t cols) { return std::max<std::size_t>(8, 32768 / std::max<std::size_t>(1, cols)); }
+std::size_t tile_rows(std::size_t cols) {
+  return std::max<std::size_t>(8, 32768 / std::max<std::size_t>(1, cols));
+}
 constexpr std::size_t kColumns = 64;
 
 }  // namespace
 
-void layernorm_forward(View<float, 2> y, View<float, 1> mean, View<float, 1> rstd, View<const float, 2> x,
-                       View<const float, 1> g, View<const float, 1> b, double eps) {
+void layernorm_forward(View<float, 2> y, View<float, 1> mean, View<float, 1> rstd,
+                       View<const float, 2> x, View<const float, 1> g, View<const float, 1> b,
+                       double eps) {
   const std::size_t cols = x.dims[1];
   const float inv_cols = 1.0f / static_cast<float>(cols);
   parallel_rows(x.dims[0], tile_rows(cols), [&](std::size_t first, std::size_t count) {
@@ -33,9 +36,9 @@ void layernorm_forward(View<float, 2> y, View<float, 1> mean, View<float, 1> rst
   });
 }
 
-void layernorm_backward(View<float, 2> dx, View<float, 1> dg, View<float, 1> db, View<const float, 2> dy,
-                        View<const float, 2> x, View<const float, 1> mean, View<const float, 1> rstd,
-                        View<const float, 1> g) {
+void layernorm_backward(View<float, 2> dx, View<float, 1> dg, View<float, 1> db,
+                        View<const float, 2> dy, View<const float, 2> x, View<const float, 1> mean,
+                        View<const float, 1> rstd, View<const float, 1> g) {
   const std::size_t rows = x.dims[0], cols = x.dims[1];
   const float inv_cols = 1.0f / static_cast<float>(cols);
   // dx = rstd (h - mean(h) - xhat mean(h xhat)), h = g dy.
@@ -49,7 +52,8 @@ void layernorm_backward(View<float, 2> dx, View<float, 1> dg, View<float, 1> db,
       const float h_mean = sum(dxi, cols) * inv_cols;
       // sum of h xhat = r (sum of h x - mu sum of h)
       const float hx_mean = r * (dot(dxi, xi, cols) * inv_cols - mu * h_mean);
-      for (std::size_t c = 0; c < cols; ++c) dxi[c] = r * (dxi[c] - h_mean - (xi[c] - mu) * r * hx_mean);
+      for (std::size_t c = 0; c < cols; ++c)
+        dxi[c] = r * (dxi[c] - h_mean - (xi[c] - mu) * r * hx_mean);
     }
   });
   parallel_rows(cols, kColumns, [&](std::size_t first, std::size_t count) {
@@ -70,8 +74,8 @@ void layernorm_backward(View<float, 2> dx, View<float, 1> dg, View<float, 1> db,
   });
 }
 
-void l2norm_forward(View<float, 2> y, View<float, 1> inverse, View<const float, 2> x, View<const float, 1> s,
-                    double eps) {
+void l2norm_forward(View<float, 2> y, View<float, 1> inverse, View<const float, 2> x,
+                    View<const float, 1> s, double eps) {
   const std::size_t cols = x.dims[1];
   parallel_rows(x.dims[0], tile_rows(cols), [&](std::size_t first, std::size_t count) {
     for (std::size_t i = first; i < first + count; ++i) {
@@ -85,10 +89,12 @@ void l2norm_forward(View<float, 2> y, View<float, 1> inverse, View<const float, 
   });
 }
 
-void l2norm_backward(View<float, 2> dx, View<float, 1> ds, View<float, 1> row_sums, View<const float, 2> dy,
-                     View<const float, 2> x, View<const float, 1> inverse, View<const float, 1> s, double eps) {
+void l2norm_backward(View<float, 2> dx, View<float, 1> ds, View<float, 1> row_sums,
+                     View<const float, 2> dy, View<const float, 2> x, View<const float, 1> inverse,
+                     View<const float, 1> s, double eps) {
   const std::size_t rows = x.dims[0], cols = x.dims[1];
-  // With u = x / ||x||: dx = s / ||x|| (dy - u <u, dy>); where eps floors the norm it is a constant.
+  // With u = x / ||x||: dx = s / ||x|| (dy - u <u, dy>); where eps floors the norm it is a
+  // constant.
   parallel_rows(rows, tile_rows(cols), [&](std::size_t first, std::size_t count) {
     for (std::size_t i = first; i < first + count; ++i) {
       const float* xi = x.data + i * cols;
@@ -97,7 +103,8 @@ void l2norm_backward(View<float, 2> dx, View<float, 1> ds, View<float, 1> row_su
       const float u_dy = inv * dot(xi, dyi, cols);
       const bool floored = eps > 0 && inv >= static_cast<float>(1.0 / eps);
       const float along = floored ? 0.0f : factor * inv * u_dy;
-      for (std::size_t c = 0; c < cols; ++c) dx.data[i * cols + c] = factor * dyi[c] - along * xi[c];
+      for (std::size_t c = 0; c < cols; ++c)
+        dx.data[i * cols + c] = factor * dyi[c] - along * xi[c];
       row_sums.data[i] = u_dy;
     }
   });

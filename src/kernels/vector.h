@@ -46,10 +46,12 @@ inline float horizontal_max(Vec v) {
   return m;
 }
 
-inline constexpr std::size_t round_up_to_lanes(std::size_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
+inline constexpr std::size_t round_up_to_lanes(std::size_t n) {
+  return (n + kLanes - 1) / kLanes * kLanes;
+}
 
-// exp to about 1 ulp (polynomial of Cephes' expf after reduction by ln 2 in two parts). Below -87.33 the
-// result is 0 (denormals are flushed), above 88.72 it is +inf, and NaN stays NaN.
+// exp to about 1 ulp (polynomial of Cephes' expf after reduction by ln 2 in two parts). Below
+// -87.33 the result is 0 (denormals are flushed), above 88.72 it is +inf, and NaN stays NaN.
 inline Vec exp(Vec x) {
   const Vec low = broadcast(-87.33654f), high = broadcast(88.72283f);
   const Vec clamped = x < low ? low : (x > high ? high : x);

@@ -1,5 +1,6 @@
-// Walks the parameters of a model in their one order. The same code declares the rows of the ParamTable (over
-// no memory) and cuts the views out of a flat vector, so names, shapes and offsets cannot disagree.
+// Walks the parameters of a model in their one order. The same code declares the rows of the
+// ParamTable (over no memory) and cuts the views out of a flat vector, so names, shapes and offsets
+// cannot disagree.
 #pragma once
 
 #include <array>
@@ -18,14 +19,15 @@ class Binder {
   explicit Binder(ParamTable& declare_into) : table_(&declare_into) {}
   explicit Binder(S* flat) : flat_(flat) {}
 
-  // Names and init streams are counted under this prefix, such as "layers.3.". With `copy_of_first` the tensors
-  // draw from the streams of the layer that started at `first_stream`.
+  // Names and init streams are counted under this prefix, such as "layers.3.". With `copy_of_first`
+  // the tensors draw from the streams of the layer that started at `first_stream`.
   void enter(std::string prefix) { prefix_ = std::move(prefix); }
   std::size_t stream() const { return stream_; }
   void set_stream(std::size_t stream) { stream_ = stream; }
 
   template <std::size_t N>
-  View<S, N> tensor(const std::string& name, std::array<std::size_t, N> dims, InitRule init, bool decay) {
+  View<S, N> tensor(const std::string& name, std::array<std::size_t, N> dims, InitRule init,
+                    bool decay) {
     View<S, N> view{flat_ == nullptr ? nullptr : flat_ + offset_, dims};
     if (table_ != nullptr)
       table_->add({prefix_ + name, {dims.begin(), dims.end()}, init, decay, 0, 0, stream_});

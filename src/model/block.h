@@ -1,5 +1,5 @@
-// A layer: attention and FFN, each in a residual branch with its norm before (x + f(norm x)) or after
-// (norm(x + f x)).
+// A layer: attention and FFN, each in a residual branch with its norm before (x + f(norm x)) or
+// after (norm(x + f x)).
 #pragma once
 
 #include "model/attention.h"
@@ -49,7 +49,8 @@ BranchCache<S> branch_cache(Arena<S>& a, const ModelConfig& c, std::size_t rows)
 }
 
 template <class S>
-BlockCache<S> block_cache(Arena<S>& a, const ModelConfig& c, std::size_t batch, std::size_t tokens) {
+BlockCache<S> block_cache(Arena<S>& a, const ModelConfig& c, std::size_t batch,
+                          std::size_t tokens) {
   BlockCache<S> cache;
   cache.attention = attention_cache(a, c, batch, tokens);
   cache.branch1 = branch_cache(a, c, batch * tokens);
@@ -61,8 +62,8 @@ BlockCache<S> block_cache(Arena<S>& a, const ModelConfig& c, std::size_t batch, 
 }
 
 template <class S>
-BlockScratch<S> block_scratch(Arena<S>& a, const ModelConfig& c, std::size_t batch, std::size_t tokens,
-                              std::size_t n_threads, bool training) {
+BlockScratch<S> block_scratch(Arena<S>& a, const ModelConfig& c, std::size_t batch,
+                              std::size_t tokens, std::size_t n_threads, bool training) {
   BlockScratch<S> s;
   const std::size_t rows = batch * tokens;
   s.attention = attention_scratch(a, c, batch, tokens, n_threads, training);
@@ -77,8 +78,8 @@ BlockScratch<S> block_scratch(Arena<S>& a, const ModelConfig& c, std::size_t bat
 
 // cache.out = the branch around f; f(y, x) writes y (n,C) from x (n,C).
 template <class S, class F>
-void branch_forward(const ModelConfig& c, const BranchCache<S>& cache, View<S, 2> scratch, View<const S, 2> x,
-                    const NormParams<S>& p, const F& f) {
+void branch_forward(const ModelConfig& c, const BranchCache<S>& cache, View<S, 2> scratch,
+                    View<const S, 2> x, const NormParams<S>& p, const F& f) {
   const View<const S, 2> inner = cache.inner, branch = scratch;
   if (c.norm.placement == NormPlacement::kPre) {
     norm_forward(c, cache.inner, cache.norm, x, p);
@@ -99,12 +100,12 @@ void branch_forward(const ModelConfig& c, const BranchCache<S>& cache, View<S, 2
   }
 }
 
-// dx (n,C) is written from dout (n,C); f_backward(dx, dy, x) writes dx and accumulates its parameters' gradients.
-// dx must not be dout.
+// dx (n,C) is written from dout (n,C); f_backward(dx, dy, x) writes dx and accumulates its
+// parameters' gradients. dx must not be dout.
 template <class S, class F>
-void branch_backward(const ModelConfig& c, View<S, 2> dx, const NormParams<S>& dp, View<const S, 2> dout,
-                     View<const S, 2> x, const BranchCache<S>& cache, const BlockScratch<S>& scratch,
-                     const NormParams<S>& p, const F& f_backward) {
+void branch_backward(const ModelConfig& c, View<S, 2> dx, const NormParams<S>& dp,
+                     View<const S, 2> dout, View<const S, 2> x, const BranchCache<S>& cache,
+                     const BlockScratch<S>& scratch, const NormParams<S>& p, const F& f_backward) {
   const View<const S, 2> inner = cache.inner, dx_view = dx;
   if (c.norm.placement == NormPlacement::kPre) {
     f_backward(scratch.branch, dout, inner);
@@ -120,26 +121,31 @@ void branch_backward(const ModelConfig& c, View<S, 2> dx, const NormParams<S>& d
 
 // Returns the layer's output (n,C), which lies in its cache.
 template <class S>
-View<const S, 2> block_forward(const ModelConfig& c, const BlockCache<S>& cache, const BlockScratch<S>& scratch,
-                               View<const S, 2> x, const BlockParams<S>& p) {
-  branch_forward(c, cache.branch1, scratch.branch, x, p.norm1, [&](View<S, 2> y, View<const S, 2> in) {
-    attention_forward(c, y, cache.attention, scratch.attention, in, p.attention);
-  });
+View<const S, 2> block_forward(const ModelConfig& c, const BlockCache<S>& cache,
+                               const BlockScratch<S>& scratch, View<const S, 2> x,
+                               const BlockParams<S>& p) {
+  branch_forward(c, cache.branch1, scratch.branch, x, p.norm1,
+                 [&](View<S, 2> y, View<const S, 2> in) {
+                   attention_forward(c, y, cache.attention, scratch.attention, in, p.attention);
+                 });
   if (c.ffn.width == 0) return cache.branch1.out;
-  branch_forward(c, cache.branch2, scratch.branch, View<const S, 2>(cache.branch1.out), p.norm2,
-                 [&](View<S, 2> y, View<const S, 2> in) { ffn_forward(c, y, cache.ffn, in, p.ffn); });
+  branch_forward(
+      c, cache.branch2, scratch.branch, View<const S, 2>(cache.branch1.out), p.norm2,
+      [&](View<S, 2> y, View<const S, 2> in) { ffn_forward(c, y, cache.ffn, in, p.ffn); });
   return cache.branch2.out;
 }
 
-// dx is written, dp accumulates; dmiddle (n,C) holds the gradient between the two branches. dx, dmiddle and dout
-// are three different buffers.
+// dx is written, dp accumulates; dmiddle (n,C) holds the gradient between the two branches. dx,
+// dmiddle and dout are three different buffers.
 template <class S>
-void block_backward(const ModelConfig& c, View<S, 2> dx, const BlockParams<S>& dp, View<S, 2> dmiddle,
-                    View<const S, 2> dout, View<const S, 2> x, const BlockCache<S>& cache,
-                    const BlockScratch<S>& scratch, const BlockParams<S>& p) {
+void block_backward(const ModelConfig& c, View<S, 2> dx, const BlockParams<S>& dp,
+                    View<S, 2> dmiddle, View<const S, 2> dout, View<const S, 2> x,
+                    const BlockCache<S>& cache, const BlockScratch<S>& scratch,
+                    const BlockParams<S>& p) {
   View<const S, 2> dbranch1 = dout;
   if (c.ffn.width > 0) {
-    branch_backward(c, dmiddle, dp.norm2, dout, View<const S, 2>(cache.branch1.out), cache.branch2, scratch, p.norm2,
+    branch_backward(c, dmiddle, dp.norm2, dout, View<const S, 2>(cache.branch1.out), cache.branch2,
+                    scratch, p.norm2,
                     [&](View<S, 2> din, View<const S, 2> dy, View<const S, 2> in) {
                       ffn_backward(c, din, dp.ffn, scratch.dhidden, dy, in, cache.ffn, p.ffn);
                     });
@@ -147,7 +153,8 @@ void block_backward(const ModelConfig& c, View<S, 2> dx, const BlockParams<S>& d
   }
   branch_backward(c, dx, dp.norm1, dbranch1, x, cache.branch1, scratch, p.norm1,
                   [&](View<S, 2> din, View<const S, 2> dy, View<const S, 2> in) {
-                    attention_backward(c, din, dp.attention, dy, in, cache.attention, scratch.attention, p.attention);
+                    attention_backward(c, din, dp.attention, dy, in, cache.attention,
+                                       scratch.attention, p.attention);
                   });
 }
 

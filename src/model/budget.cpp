@@ -6,7 +6,8 @@
 namespace headroom {
 namespace {
 
-// The part a parameter counts under: "layers.3.attention.query.weight" -> "attention query, key, value".
+// The part a parameter counts under: "layers.3.attention.query.weight" -> "attention query, key,
+// value".
 std::string part_of(const std::string& name, bool& in_layer) {
   std::string rest = name;
   in_layer = rest.starts_with("layers.");
@@ -42,7 +43,8 @@ Budget model_budget(const ModelConfig& config, const ModelIo& io) {
     bool in_layer = false;
     const std::string name = part_of(row.name, in_layer);
     // Matrices multiply; biases, norms and positions add a little that is not counted.
-    const bool multiplies = row.name.ends_with(".weight") && row.shape.size() == 2 && name != "positions";
+    const bool multiplies =
+        row.name.ends_with(".weight") && row.shape.size() == 2 && name != "positions";
     const double flops = multiplies ? 2.0 * static_cast<double>(row.size) : 0.0;
     const auto add = [&](BudgetPart& p) {
       p.parameters += row.size;
@@ -51,11 +53,13 @@ Budget model_budget(const ModelConfig& config, const ModelIo& io) {
     add(part(b.model, name));
     if (row.name.starts_with("layers.0.")) add(part(b.layer, name));
   }
-  const double keys = n.shape.causal ? (static_cast<double>(io.tokens) + 1) / 2 : static_cast<double>(io.tokens);
+  const double keys =
+      n.shape.causal ? (static_cast<double>(io.tokens) + 1) / 2 : static_cast<double>(io.tokens);
   const double scores = 2 * keys * static_cast<double>(n.shape.heads) *
                         static_cast<double>(n.shape.key_size + n.shape.value_size);
   part(b.layer, "attention scores and sums").forward_flops_per_token += scores;
-  part(b.model, "attention scores and sums").forward_flops_per_token += scores * static_cast<double>(c.layers);
+  part(b.model, "attention scores and sums").forward_flops_per_token +=
+      scores * static_cast<double>(c.layers);
 
   for (const BudgetPart& p : b.layer) {
     b.layer_parameters += p.parameters;

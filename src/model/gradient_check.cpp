@@ -24,8 +24,8 @@ struct Trial {
   std::size_t stride;
   double scale;
 
-  Trial(const ModelConfig& c, const ModelIo& io, const GradientCheckPlan& plan, View<const float, 3> data,
-        View<const float, 3> target_in, bool training)
+  Trial(const ModelConfig& c, const ModelIo& io, const GradientCheckPlan& plan,
+        View<const float, 3> data, View<const float, 3> target_in, bool training)
       : model(c, io, plan.batch, training),
         memory(2 * (data.size() + plan.batch * io.tokens * io.output_dim) + 64),
         input(memory.take(plan.batch, plan.tokens, io.input_dim)),
@@ -83,7 +83,8 @@ std::vector<GradientCheck> check_gradients(const ModelConfig& config, const Mode
   for (std::size_t r = 0; r < table.rows().size(); ++r) {
     const ParamRow& row = table.rows()[r];
     GradientCheck check{row.name, std::min(plan.entries_per_tensor, row.size), 0, 0};
-    for (std::size_t i = 0; i < row.size; ++i) check.largest = std::max(check.largest, std::abs(grads(row.offset + i)));
+    for (std::size_t i = 0; i < row.size; ++i)
+      check.largest = std::max(check.largest, std::abs(grads(row.offset + i)));
     Random pick(plan.seed, Purpose::kCheck, 1, r);
     for (std::size_t e = 0; e < check.entries; ++e)
       entries.push_back({r, row.size <= plan.entries_per_tensor
@@ -95,7 +96,8 @@ std::vector<GradientCheck> check_gradients(const ModelConfig& config, const Mode
   std::vector<std::unique_ptr<Trial<Complex>>> trials;
   for (int t = 0; t < threads(); ++t) {
     trials.push_back(std::make_unique<Trial<Complex>>(config, io, plan, input, target, false));
-    for (std::size_t i = 0; i < table.size(); ++i) trials.back()->model.params()(i) = truth.model.params()(i);
+    for (std::size_t i = 0; i < table.size(); ++i)
+      trials.back()->model.params()(i) = truth.model.params()(i);
   }
   parallel_for(entries.size(), [&](std::size_t e) {
     constexpr double kStep = 1e-30;

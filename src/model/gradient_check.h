@@ -1,5 +1,6 @@
-// Does backward compute the gradient? Each parameter tensor is tried entry by entry against the complex-step
-// derivative (Squire and Trapp 1998), which has no cancellation: Im loss(p + i h) / h with h = 1e-30.
+// Does backward compute the gradient? Each parameter tensor is tried entry by entry against the
+// complex-step derivative (Squire and Trapp 1998), which has no cancellation: Im loss(p + i h) / h
+// with h = 1e-30.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +14,15 @@ namespace headroom {
 
 struct GradientCheck {
   std::string name;
-  std::size_t entries = 0;     // how many were tried
-  double largest = 0;          // |gradient| over the tensor
-  double worst_error = 0;      // |backward - complex step| / max(|complex step|, 1e-3 tensor, 1e-6 model largest)
+  std::size_t entries = 0;  // how many were tried
+  double largest = 0;       // |gradient| over the tensor
+  double worst_error =
+      0;  // |backward - complex step| / max(|complex step|, 1e-3 tensor, 1e-6 model largest)
 };
 
 struct GradientCheckPlan {
   std::size_t batch = 2, tokens = 8, entries_per_tensor = 20;
-  std::size_t stride = 1;      // predictions are read at every stride-th token
+  std::size_t stride = 1;  // predictions are read at every stride-th token
   std::uint64_t seed = 0;
 };
 
@@ -29,6 +31,7 @@ struct GradientCheckPlan {
 ModelConfig shrunk_twin(const ModelConfig& config, ModelIo& io);
 
 // Random parameters, inputs and targets; the squared loss. One row a tensor, in table order.
-std::vector<GradientCheck> check_gradients(const ModelConfig& config, const ModelIo& io, const GradientCheckPlan& plan);
+std::vector<GradientCheck> check_gradients(const ModelConfig& config, const ModelIo& io,
+                                           const GradientCheckPlan& plan);
 
 }  // namespace headroom

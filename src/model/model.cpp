@@ -34,8 +34,21 @@ struct Model<S>::Impl {
 
 template <class S>
 Model<S>::Model(const ModelConfig& config, const ModelIo& io, std::size_t max_batch, bool training)
-    : impl_(new Impl{resolve(config, io), io, max_batch, training, static_cast<std::size_t>(threads()), {}, {}, {},
-                     {}, {}, {}, {}, {}, 0, 0}) {
+    : impl_(new Impl{resolve(config, io),
+                     io,
+                     max_batch,
+                     training,
+                     static_cast<std::size_t>(threads()),
+                     {},
+                     {},
+                     {},
+                     {},
+                     {},
+                     {},
+                     {},
+                     {},
+                     0,
+                     0}) {
   Impl& m = *impl_;
   Binder<S> declare(m.table);
   transformer_params(declare, m.config, io);
@@ -53,7 +66,8 @@ Model<S>::Model(const ModelConfig& config, const ModelIo& io, std::size_t max_ba
     m.grads = transformer_params(bind_grads, m.config, io);
   }
   Arena<S> measure_activations;
-  transformer_cache(m.cache, measure_activations, m.config, io, max_batch, io.tokens, m.n_threads, training);
+  transformer_cache(m.cache, measure_activations, m.config, io, max_batch, io.tokens, m.n_threads,
+                    training);
   m.activations = Arena<S>(measure_activations.used());
 }
 

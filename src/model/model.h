@@ -1,5 +1,6 @@
-// The whole model behind one small interface: parameters, forward, backward. S is float (the fast kernels),
-// double or std::complex<double> (the reference loops); all three run the same lines of transformer.h.
+// The whole model behind one small interface: parameters, forward, backward. S is float (the fast
+// kernels), double or std::complex<double> (the reference loops); all three run the same lines of
+// transformer.h.
 #pragma once
 
 #include <complex>
@@ -19,13 +20,15 @@ struct ModelIo {
   std::size_t tokens = 0;      // T: the longest sequence
 };
 
-// The config with every null filled in for this task; throws Error(kUsage) for impossible combinations.
+// The config with every null filled in for this task; throws Error(kUsage) for impossible
+// combinations.
 ModelConfig resolve(ModelConfig config, const ModelIo& io);
 
 template <class S>
 class Model {
  public:
-  // Plans all memory for batches of up to max_batch sequences; with `training` false only what forward needs.
+  // Plans all memory for batches of up to max_batch sequences; with `training` false only what
+  // forward needs.
   Model(const ModelConfig& config, const ModelIo& io, std::size_t max_batch, bool training = true);
   ~Model();
   Model(const Model&) = delete;
@@ -36,9 +39,11 @@ class Model {
   View<S, 1> grads();
   std::size_t memory_bytes() const;  // of parameters, gradients and activations
 
-  // input (B,T,D), B <= max_batch, T <= io.tokens. Returns the output (B,T,O), valid until the next forward.
+  // input (B,T,D), B <= max_batch, T <= io.tokens. Returns the output (B,T,O), valid until the next
+  // forward.
   View<const S, 3> forward(View<const S, 3> input);
-  // Adds the gradient of the last forward to grads(). doutput (B,T,O) is the loss's gradient by the output.
+  // Adds the gradient of the last forward to grads(). doutput (B,T,O) is the loss's gradient by the
+  // output.
   void backward(View<const S, 3> input, View<const S, 3> doutput);
 
  private:

@@ -16,21 +16,26 @@ inline constexpr std::array kModelTypes{
 
 enum class ReadIn { kIdentity, kLinear };
 inline constexpr std::array kReadIns{
-    Choice<ReadIn>{ReadIn::kIdentity, "identity", "tokens are the points themselves; width = token size"},
-    Choice<ReadIn>{ReadIn::kLinear, "linear", "a learned map from the token to the width, with bias"},
+    Choice<ReadIn>{ReadIn::kIdentity, "identity",
+                   "tokens are the points themselves; width = token size"},
+    Choice<ReadIn>{ReadIn::kLinear, "linear",
+                   "a learned map from the token to the width, with bias"},
 };
 
 enum class ReadOut { kIdentity, kSlice, kLinear };
 inline constexpr std::array kReadOuts{
     Choice<ReadOut>{ReadOut::kIdentity, "identity", "the last layer's output itself"},
     Choice<ReadOut>{ReadOut::kSlice, "slice", "its first coordinates, as many as the answer has"},
-    Choice<ReadOut>{ReadOut::kLinear, "linear", "a learned map from the width to the answer, with bias"},
+    Choice<ReadOut>{ReadOut::kLinear, "linear",
+                    "a learned map from the width to the answer, with bias"},
 };
 
 enum class NormType { kLayerNorm, kL2, kNone };
 inline constexpr std::array kNormTypes{
-    Choice<NormType>{NormType::kLayerNorm, "layernorm", "g * (x - mean) / sqrt(var + eps) + b; eps 1e-5"},
-    Choice<NormType>{NormType::kL2, "l2", "s * x / ||x||_2 with one learned scalar s; eps 0, a zero row gives 0"},
+    Choice<NormType>{NormType::kLayerNorm, "layernorm",
+                     "g * (x - mean) / sqrt(var + eps) + b; eps 1e-5"},
+    Choice<NormType>{NormType::kL2, "l2",
+                     "s * x / ||x||_2 with one learned scalar s; eps 0, a zero row gives 0"},
     Choice<NormType>{NormType::kNone, "none", "no normalisation"},
 };
 
@@ -43,12 +48,14 @@ inline constexpr std::array kNormPlacements{
 enum class PositionsType { kNone, kLearned };
 inline constexpr std::array kPositionsTypes{
     Choice<PositionsType>{PositionsType::kNone, "none", "tokens are a set"},
-    Choice<PositionsType>{PositionsType::kLearned, "learned", "one learned vector of the width a position, added"},
+    Choice<PositionsType>{PositionsType::kLearned, "learned",
+                          "one learned vector of the width a position, added"},
 };
 
 enum class AttentionType { kSoftmax };
 inline constexpr std::array kAttentionTypes{
-    Choice<AttentionType>{AttentionType::kSoftmax, "softmax", "weights = softmax over the keys of the scaled scores"},
+    Choice<AttentionType>{AttentionType::kSoftmax, "softmax",
+                          "weights = softmax over the keys of the scaled scores"},
 };
 
 enum class Combine { kMean, kSum };
@@ -72,14 +79,18 @@ inline constexpr std::array kActivations{
 
 enum class Init { kTorch, kGpt2 };
 inline constexpr std::array kInits{
-    Choice<Init>{Init::kTorch, "torch", "PyTorch's defaults: query, key, value U(+-sqrt(6/(d + H(2r + v)))), other maps U(+-1/sqrt(fan_in))"},
-    Choice<Init>{Init::kGpt2, "gpt2", "N(0, 0.02^2), maps into the residual stream divided by sqrt(2 layers), biases 0"},
+    Choice<Init>{Init::kTorch, "torch",
+                 "PyTorch's defaults: query, key, value U(+-sqrt(6/(d + H(2r + v)))), other maps "
+                 "U(+-1/sqrt(fan_in))"},
+    Choice<Init>{Init::kGpt2, "gpt2",
+                 "N(0, 0.02^2), maps into the residual stream divided by sqrt(2 layers), biases 0"},
 };
 
 enum class InitLayers { kIndependent, kIdentical };
 inline constexpr std::array kInitLayers{
     Choice<InitLayers>{InitLayers::kIndependent, "independent", "each layer draws its own"},
-    Choice<InitLayers>{InitLayers::kIdentical, "identical", "all layers start as copies of the first, as in Amsel et al.'s code"},
+    Choice<InitLayers>{InitLayers::kIdentical, "identical",
+                       "all layers start as copies of the first, as in Amsel et al.'s code"},
 };
 
 struct NormConfig {

@@ -31,8 +31,11 @@ NormParams<S> norm_params(Binder<S>& b, const ModelConfig& c, const std::string&
       p.weight = b.template tensor<1>(name + ".weight", {c.width}, one, false);
       p.bias = b.template tensor<1>(name + ".bias", {c.width}, zero, false);
       break;
-    case NormType::kL2: p.weight = b.template tensor<1>(name + ".weight", {1}, one, false); break;
-    case NormType::kNone: break;
+    case NormType::kL2:
+      p.weight = b.template tensor<1>(name + ".weight", {1}, one, false);
+      break;
+    case NormType::kNone:
+      break;
   }
   return p;
 }
@@ -53,23 +56,31 @@ void norm_forward(const ModelConfig& c, View<S, 2> y, const NormCache<S>& cache,
     case NormType::kLayerNorm:
       ops::layernorm_forward<S>(y, cache.mean, cache.inverse, x, p.weight, p.bias, *c.norm.eps);
       break;
-    case NormType::kL2: ops::l2norm_forward<S>(y, cache.inverse, x, p.weight, *c.norm.eps); break;
-    case NormType::kNone: std::copy_n(x.data, x.size(), y.data); break;
+    case NormType::kL2:
+      ops::l2norm_forward<S>(y, cache.inverse, x, p.weight, *c.norm.eps);
+      break;
+    case NormType::kNone:
+      std::copy_n(x.data, x.size(), y.data);
+      break;
   }
 }
 
 // dx is written, dp accumulates; row_sums (n) is scratch.
 template <class S>
-void norm_backward(const ModelConfig& c, View<S, 2> dx, const NormParams<S>& dp, View<S, 1> row_sums,
-                   View<const S, 2> dy, View<const S, 2> x, const NormCache<S>& cache, const NormParams<S>& p) {
+void norm_backward(const ModelConfig& c, View<S, 2> dx, const NormParams<S>& dp,
+                   View<S, 1> row_sums, View<const S, 2> dy, View<const S, 2> x,
+                   const NormCache<S>& cache, const NormParams<S>& p) {
   switch (c.norm.type) {
     case NormType::kLayerNorm:
-      ops::layernorm_backward<S>(dx, dp.weight, dp.bias, dy, x, cache.mean, cache.inverse, p.weight);
+      ops::layernorm_backward<S>(dx, dp.weight, dp.bias, dy, x, cache.mean, cache.inverse,
+                                 p.weight);
       break;
     case NormType::kL2:
       ops::l2norm_backward<S>(dx, dp.weight, row_sums, dy, x, cache.inverse, p.weight, *c.norm.eps);
       break;
-    case NormType::kNone: std::copy_n(dy.data, dy.size(), dx.data); break;
+    case NormType::kNone:
+      std::copy_n(dy.data, dy.size(), dx.data);
+      break;
   }
 }
 

@@ -1,5 +1,5 @@
-// One model, two arithmetics: each operation of the model goes to the fast kernel for float and to its
-// reference twin for double and complex.
+// One model, two arithmetics: each operation of the model goes to the fast kernel for float and to
+// its reference twin for double and complex.
 #pragma once
 
 #include <type_traits>
@@ -20,12 +20,12 @@
 
 namespace headroom::ops {
 
-#define HEADROOM_OP(name)                             \
-  template <class S, class... Args>                   \
-  auto name(Args&&... args) {                         \
-    if constexpr (std::is_same_v<S, float>)           \
-      return kernels::name(std::forward<Args>(args)...); \
-    else                                              \
+#define HEADROOM_OP(name)                                     \
+  template <class S, class... Args>                           \
+  auto name(Args&&... args) {                                 \
+    if constexpr (std::is_same_v<S, float>)                   \
+      return kernels::name(std::forward<Args>(args)...);      \
+    else                                                      \
       return reference::name<S>(std::forward<Args>(args)...); \
   }
 

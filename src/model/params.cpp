@@ -32,7 +32,9 @@ void init_params(const ParamTable& table, std::uint64_t seed, View<float, 1> par
       case InitRule::Kind::kConstant:
         for (float& x : values) x = a;
         break;
-      case InitRule::Kind::kUniform: random.fill_uniform(values, -a, a); break;
+      case InitRule::Kind::kUniform:
+        random.fill_uniform(values, -a, a);
+        break;
       case InitRule::Kind::kNormal:
         random.fill_normal(values);
         for (float& x : values) x *= a;

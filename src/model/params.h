@@ -1,6 +1,6 @@
-// One row a parameter tensor {name, shape, init, decay}: the table that drives size, initialisation,
-// optimizer, checkpoint, gradient check and print. Parameters, gradients and both moments are flat
-// vectors with this one layout.
+// One row a parameter tensor {name, shape, init, decay}: the table that drives size,
+// initialisation, optimizer, checkpoint, gradient check and print. Parameters, gradients and both
+// moments are flat vectors with this one layout.
 #pragma once
 
 #include <cstddef>
@@ -32,9 +32,9 @@ struct ParamRow {
 class ParamTable {
  public:
   const std::vector<ParamRow>& rows() const { return rows_; }
-  std::size_t size() const { return size_; }                  // elements of the flat vector
-  const ParamRow* find(std::string_view name) const;          // nullptr if there is none
-  void add(ParamRow row);                                     // sets offset and size
+  std::size_t size() const { return size_; }          // elements of the flat vector
+  const ParamRow* find(std::string_view name) const;  // nullptr if there is none
+  void add(ParamRow row);                             // sets offset and size
  private:
   std::vector<ParamRow> rows_;
   std::size_t size_ = 0;

@@ -22,9 +22,11 @@ BlockParams<S> block_params(Binder<S>& b, const ModelConfig& c) {
   const double residual_sd = kGpt2Sd / std::sqrt(2.0 * static_cast<double>(c.layers));
   BlockParams<S> p;
   if (c.init == Init::kTorch) {
-    // nn.MultiheadAttention: Xavier-uniform over the fused (fan_out, width) matrix; nn.Linear elsewhere.
-    p.attention = attention_params(b, c, "attention", std::sqrt(6.0 / static_cast<double>(c.width + fan_out)),
-                                   linear_init(a.heads * *a.value_size));
+    // nn.MultiheadAttention: Xavier-uniform over the fused (fan_out, width) matrix; nn.Linear
+    // elsewhere.
+    p.attention =
+        attention_params(b, c, "attention", std::sqrt(6.0 / static_cast<double>(c.width + fan_out)),
+                         linear_init(a.heads * *a.value_size));
     p.norm1 = norm_params(b, c, "norm1");
     if (c.ffn.width > 0) {
       const InitRule up = linear_init(c.width), down = linear_init(c.ffn.width);
@@ -44,7 +46,8 @@ BlockParams<S> block_params(Binder<S>& b, const ModelConfig& c) {
 
 // What layer `layer` reads: the output of the one before, or the embedded tokens.
 template <class S>
-View<const S, 2> layer_input(const ModelConfig& c, const TransformerCache<S>& cache, std::size_t layer) {
+View<const S, 2> layer_input(const ModelConfig& c, const TransformerCache<S>& cache,
+                             std::size_t layer) {
   if (layer == 0) return as_rows(cache.embedded);
   const BlockCache<S>& below = cache.layers[layer - 1];
   return c.ffn.width == 0 ? below.branch1.out : below.branch2.out;
@@ -56,7 +59,8 @@ template <class S>
 TransformerParams<S> transformer_params(Binder<S>& b, const ModelConfig& c, const ModelIo& io) {
   TransformerParams<S> p;
   if (c.read_in == ReadIn::kLinear) {
-    p.read_in = b.template tensor<2>("read_in.weight", {c.width, io.input_dim}, linear_init(io.input_dim), true);
+    p.read_in = b.template tensor<2>("read_in.weight", {c.width, io.input_dim},
+                                     linear_init(io.input_dim), true);
     p.read_in_bias = bias_row(b, c.bias, "read_in.bias", c.width, linear_init(io.input_dim));
   }
   if (c.positions.type == PositionsType::kLearned)
@@ -71,15 +75,17 @@ TransformerParams<S> transformer_params(Binder<S>& b, const ModelConfig& c, cons
   b.enter("");
   if (*c.norm.final_norm) p.final_norm = norm_params(b, c, "final_norm");
   if (c.read_out == ReadOut::kLinear) {
-    p.read_out = b.template tensor<2>("read_out.weight", {io.output_dim, c.width}, linear_init(c.width), true);
+    p.read_out = b.template tensor<2>("read_out.weight", {io.output_dim, c.width},
+                                      linear_init(c.width), true);
     p.read_out_bias = bias_row(b, c.bias, "read_out.bias", io.output_dim, linear_init(c.width));
   }
   return p;
 }
 
 template <class S>
-void transformer_cache(TransformerCache<S>& cache, Arena<S>& a, const ModelConfig& c, const ModelIo& io,
-                       std::size_t batch, std::size_t tokens, std::size_t n_threads, bool training) {
+void transformer_cache(TransformerCache<S>& cache, Arena<S>& a, const ModelConfig& c,
+                       const ModelIo& io, std::size_t batch, std::size_t tokens,
+                       std::size_t n_threads, bool training) {
   const std::size_t rows = batch * tokens;
   cache.embedded = a.take(batch, tokens, c.width);
   cache.layers.resize(c.layers);
@@ -95,14 +101,15 @@ void transformer_cache(TransformerCache<S>& cache, Arena<S>& a, const ModelConfi
 }
 
 template <class S>
-View<const S, 3> transformer_forward(const ModelConfig& c, TransformerCache<S>& cache, View<const S, 3> input,
-                                     const TransformerParams<S>& p) {
+View<const S, 3> transformer_forward(const ModelConfig& c, TransformerCache<S>& cache,
+                                     View<const S, 3> input, const TransformerParams<S>& p) {
   View<S, 2> embedded = as_rows(cache.embedded);
   if (c.read_in == ReadIn::kLinear)
     ops::linear_forward<S>(embedded, as_rows(input), p.read_in, p.read_in_bias, 1.0);
   else
     std::copy_n(input.data, input.size(), embedded.data);
-  if (c.positions.type == PositionsType::kLearned) ops::add_positions_forward<S>(cache.embedded, p.positions);
+  if (c.positions.type == PositionsType::kLearned)
+    ops::add_positions_forward<S>(cache.embedded, p.positions);
 
   View<const S, 2> x = embedded;
   for (std::size_t layer = 0; layer < c.layers; ++layer)
@@ -115,13 +122,15 @@ View<const S, 3> transformer_forward(const ModelConfig& c, TransformerCache<S>& 
   if (c.read_out == ReadOut::kLinear)
     ops::linear_forward<S>(output, x, p.read_out, p.read_out_bias, 1.0);
   else
-    for (std::size_t i = 0; i < x.dims[0]; ++i) std::copy_n(&x(i, 0), output.dims[1], &output(i, 0));
+    for (std::size_t i = 0; i < x.dims[0]; ++i)
+      std::copy_n(&x(i, 0), output.dims[1], &output(i, 0));
   return cache.output;
 }
 
 template <class S>
-void transformer_backward(const ModelConfig& c, const TransformerParams<S>& dp, View<const S, 3> doutput,
-                          View<const S, 3> input, const TransformerCache<S>& cache, const TransformerParams<S>& p) {
+void transformer_backward(const ModelConfig& c, const TransformerParams<S>& dp,
+                          View<const S, 3> doutput, View<const S, 3> input,
+                          const TransformerCache<S>& cache, const TransformerParams<S>& p) {
   const View<const S, 2> x_last = layer_input(c, cache, c.layers);
   const View<const S, 2> dout = as_rows(doutput);
   View<S, 2> dx = cache.dx[0], dnext = cache.dx[1];
@@ -136,29 +145,34 @@ void transformer_backward(const ModelConfig& c, const TransformerParams<S>& dp, 
     }
   }
   if (*c.norm.final_norm) {
-    norm_backward(c, dnext, dp.final_norm, cache.scratch.row_sums, View<const S, 2>(dx), x_last, cache.final_norm,
-                  p.final_norm);
+    norm_backward(c, dnext, dp.final_norm, cache.scratch.row_sums, View<const S, 2>(dx), x_last,
+                  cache.final_norm, p.final_norm);
     std::swap(dx, dnext);
   }
   for (std::size_t layer = c.layers; layer-- > 0;) {
-    block_backward(c, dnext, dp.layers[layer], cache.dx[2], View<const S, 2>(dx), layer_input(c, cache, layer),
-                   cache.layers[layer], cache.scratch, p.layers[layer]);
+    block_backward(c, dnext, dp.layers[layer], cache.dx[2], View<const S, 2>(dx),
+                   layer_input(c, cache, layer), cache.layers[layer], cache.scratch,
+                   p.layers[layer]);
     std::swap(dx, dnext);
   }
   const View<const S, 3> dembedded = dx.template reshape<3>(cache.embedded.dims);
-  if (c.positions.type == PositionsType::kLearned) ops::add_positions_backward<S>(dp.positions, dembedded);
+  if (c.positions.type == PositionsType::kLearned)
+    ops::add_positions_backward<S>(dp.positions, dembedded);
   if (c.read_in == ReadIn::kLinear)
-    ops::linear_backward_params<S>(dp.read_in, dp.read_in_bias, View<const S, 2>(dx), as_rows(input), 1.0);
+    ops::linear_backward_params<S>(dp.read_in, dp.read_in_bias, View<const S, 2>(dx),
+                                   as_rows(input), 1.0);
 }
 
-#define HEADROOM_INSTANTIATE(S)                                                                                     \
-  template TransformerParams<S> transformer_params(Binder<S>&, const ModelConfig&, const ModelIo&);                 \
-  template void transformer_cache(TransformerCache<S>&, Arena<S>&, const ModelConfig&, const ModelIo&, std::size_t, \
-                                  std::size_t, std::size_t, bool);                                                  \
-  template View<const S, 3> transformer_forward(const ModelConfig&, TransformerCache<S>&, View<const S, 3>,         \
-                                                const TransformerParams<S>&);                                       \
-  template void transformer_backward(const ModelConfig&, const TransformerParams<S>&, View<const S, 3>,             \
-                                     View<const S, 3>, const TransformerCache<S>&, const TransformerParams<S>&);
+#define HEADROOM_INSTANTIATE(S)                                                                 \
+  template TransformerParams<S> transformer_params(Binder<S>&, const ModelConfig&,              \
+                                                   const ModelIo&);                             \
+  template void transformer_cache(TransformerCache<S>&, Arena<S>&, const ModelConfig&,          \
+                                  const ModelIo&, std::size_t, std::size_t, std::size_t, bool); \
+  template View<const S, 3> transformer_forward(const ModelConfig&, TransformerCache<S>&,       \
+                                                View<const S, 3>, const TransformerParams<S>&); \
+  template void transformer_backward(const ModelConfig&, const TransformerParams<S>&,           \
+                                     View<const S, 3>, View<const S, 3>,                        \
+                                     const TransformerCache<S>&, const TransformerParams<S>&);
 HEADROOM_INSTANTIATE(float)
 HEADROOM_INSTANTIATE(double)
 HEADROOM_INSTANTIATE(std::complex<double>)

@@ -13,7 +13,8 @@ void relu_forward(View<S, 2> y, View<const S, 2> x) {
 
 template <class S>
 void relu_backward(View<S, 2> dx, View<const S, 2> dy, View<const S, 2> x) {
-  for (std::size_t i = 0; i < x.size(); ++i) dx.data[i] = real_part(x.data[i]) > 0 ? dy.data[i] : S{};
+  for (std::size_t i = 0; i < x.size(); ++i)
+    dx.data[i] = real_part(x.data[i]) > 0 ? dy.data[i] : S{};
 }
 
 inline constexpr double kSqrt2OverPi = 0.79788456080286535588, kGeluCubic = 0.044715;

@@ -23,8 +23,8 @@ inline std::size_t visible(const AttentionShape& s, std::size_t i) {
 
 // scores[j] = scale * <q_i, k_j> of head g for the visible keys.
 template <class S>
-void scores_of(S* scores, Matrix<const S> q, Matrix<const S> k, const AttentionShape& s, std::size_t b,
-               std::size_t g, std::size_t i) {
+void scores_of(S* scores, Matrix<const S> q, Matrix<const S> k, const AttentionShape& s,
+               std::size_t b, std::size_t g, std::size_t i) {
   for (std::size_t j = 0; j < visible(s, i); ++j) {
     S sum{};
     for (std::size_t c = 0; c < s.key_size; ++c)
@@ -36,9 +36,9 @@ void scores_of(S* scores, Matrix<const S> q, Matrix<const S> k, const AttentionS
 }  // namespace attention_detail
 
 template <class S>
-void attention_forward(Matrix<S> z, View<S, 3> lse, Matrix<const S> q, Matrix<const S> k, Matrix<const S> v,
-                       const AttentionShape& s, View<S, 2> scratch) {
-  using std::exp, std::log;
+void attention_forward(Matrix<S> z, View<S, 4> stats, Matrix<const S> q, Matrix<const S> k,
+                       Matrix<const S> v, const AttentionShape& s, View<S, 2> scratch) {
+  using std::exp;
   S* scores = scratch.data;
   for (std::size_t b = 0; b < s.batch; ++b)
     for (std::size_t g = 0; g < s.heads; ++g)
@@ -49,20 +49,22 @@ void attention_forward(Matrix<S> z, View<S, 3> lse, Matrix<const S> q, Matrix<co
         for (std::size_t j = 0; j < n; ++j) top = std::max(top, real_part(scores[j]));
         S total{};
         for (std::size_t j = 0; j < n; ++j) total += exp(scores[j] - top);
-        lse(b, g, i) = n > 0 ? S(log(total) + top) : S(std::numeric_limits<double>::infinity());
+        stats(b, g, 0, i) = top;
+        stats(b, g, 1, i) = n > 0 ? 1.0 / total : S{};
         for (std::size_t c = 0; c < s.value_size; ++c) {
           S sum{};
           for (std::size_t j = 0; j < n; ++j)
-            sum += exp(scores[j] - lse(b, g, i)) * v(b * s.keys + j, g * s.value_size + c);
+            sum +=
+                exp(scores[j] - top) * stats(b, g, 1, i) * v(b * s.keys + j, g * s.value_size + c);
           z(b * s.queries + i, g * s.value_size + c) = sum;
         }
       }
 }
 
 template <class S>
-void attention_backward(Matrix<S> dq, Matrix<S> dk, Matrix<S> dv, Matrix<const S> dz, Matrix<const S>,
-                        View<const S, 3> lse, Matrix<const S> q, Matrix<const S> k, Matrix<const S> v,
-                        const AttentionShape& s, View<S, 2> scratch) {
+void attention_backward(Matrix<S> dq, Matrix<S> dk, Matrix<S> dv, Matrix<const S> dz,
+                        View<const S, 4> stats, Matrix<const S> q, Matrix<const S> k,
+                        Matrix<const S> v, const AttentionShape& s, View<S, 2> scratch) {
   using std::exp;
   for (const Matrix<S>& d : {dq, dk, dv})
     for (std::size_t i = 0; i < d.rows; ++i) std::fill_n(d.row(i), d.cols, S{});
@@ -75,7 +77,7 @@ void attention_backward(Matrix<S> dq, Matrix<S> dk, Matrix<S> dv, Matrix<const S
         attention_detail::scores_of(weights, q, k, s, b, g, i);
         S mean{};
         for (std::size_t j = 0; j < n; ++j) {
-          weights[j] = exp(weights[j] - lse(b, g, i));
+          weights[j] = exp(weights[j] - stats(b, g, 0, i)) * stats(b, g, 1, i);
           dweights[j] = S{};
           for (std::size_t c = 0; c < s.value_size; ++c) {
             const S dzc = dz(row, g * s.value_size + c);

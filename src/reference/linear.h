@@ -6,7 +6,8 @@
 namespace headroom::reference {
 
 template <class S>
-void linear_forward(Matrix<S> y, Matrix<const S> x, View<const S, 2> w, View<const S, 2> bias, double alpha) {
+void linear_forward(Matrix<S> y, Matrix<const S> x, View<const S, 2> w, View<const S, 2> bias,
+                    double alpha) {
   for (std::size_t i = 0; i < y.rows; ++i)
     for (std::size_t j = 0; j < y.cols; ++j) {
       S sum{};
@@ -27,7 +28,8 @@ void linear_backward_input(Matrix<S> dx, Matrix<const S> dy, View<const S, 2> w,
 }
 
 template <class S>
-void linear_backward_params(View<S, 2> dw, View<S, 2> dbias, Matrix<const S> dy, Matrix<const S> x, double alpha) {
+void linear_backward_params(View<S, 2> dw, View<S, 2> dbias, Matrix<const S> dy, Matrix<const S> x,
+                            double alpha) {
   for (std::size_t i = 0; i < dy.rows; ++i)
     for (std::size_t j = 0; j < dy.cols; ++j) {
       for (std::size_t k = 0; k < x.cols; ++k) dw(j, k) += alpha * dy(i, j) * x(i, k);

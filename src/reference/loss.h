@@ -6,8 +6,8 @@
 namespace headroom::reference {
 
 template <class S>
-S squared_loss(View<S, 3> doutput, View<const S, 3> output, View<const float, 3> target, std::size_t stride,
-               double scale) {
+S squared_loss(View<S, 3> doutput, View<const S, 3> output, View<const float, 3> target,
+               std::size_t stride, double scale) {
   S total{};
   for (std::size_t i = 0; i < doutput.size(); ++i) doutput.data[i] = S{};
   for (std::size_t b = 0; b < target.dims[0]; ++b)

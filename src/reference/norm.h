@@ -7,8 +7,8 @@
 namespace headroom::reference {
 
 template <class S>
-void layernorm_forward(View<S, 2> y, View<S, 1> mean, View<S, 1> rstd, View<const S, 2> x, View<const S, 1> g,
-                       View<const S, 1> b, double eps) {
+void layernorm_forward(View<S, 2> y, View<S, 1> mean, View<S, 1> rstd, View<const S, 2> x,
+                       View<const S, 1> g, View<const S, 1> b, double eps) {
   using std::sqrt;
   const std::size_t cols = x.dims[1];
   const double n = static_cast<double>(cols);
@@ -23,8 +23,9 @@ void layernorm_forward(View<S, 2> y, View<S, 1> mean, View<S, 1> rstd, View<cons
 }
 
 template <class S>
-void layernorm_backward(View<S, 2> dx, View<S, 1> dg, View<S, 1> db, View<const S, 2> dy, View<const S, 2> x,
-                        View<const S, 1> mean, View<const S, 1> rstd, View<const S, 1> g) {
+void layernorm_backward(View<S, 2> dx, View<S, 1> dg, View<S, 1> db, View<const S, 2> dy,
+                        View<const S, 2> x, View<const S, 1> mean, View<const S, 1> rstd,
+                        View<const S, 1> g) {
   const std::size_t cols = x.dims[1];
   const double n = static_cast<double>(cols);
   for (std::size_t i = 0; i < x.dims[0]; ++i) {
@@ -44,7 +45,8 @@ void layernorm_backward(View<S, 2> dx, View<S, 1> dg, View<S, 1> db, View<const 
 }
 
 template <class S>
-void l2norm_forward(View<S, 2> y, View<S, 1> inverse, View<const S, 2> x, View<const S, 1> s, double eps) {
+void l2norm_forward(View<S, 2> y, View<S, 1> inverse, View<const S, 2> x, View<const S, 1> s,
+                    double eps) {
   for (std::size_t i = 0; i < x.dims[0]; ++i) {
     S norm = norm_of(&x(i, 0), x.dims[1]);
     if (real_part(norm) < eps) norm = eps;
@@ -54,8 +56,8 @@ void l2norm_forward(View<S, 2> y, View<S, 1> inverse, View<const S, 2> x, View<c
 }
 
 template <class S>
-void l2norm_backward(View<S, 2> dx, View<S, 1> ds, View<S, 1> row_sums, View<const S, 2> dy, View<const S, 2> x,
-                     View<const S, 1> inverse, View<const S, 1> s, double eps) {
+void l2norm_backward(View<S, 2> dx, View<S, 1> ds, View<S, 1> row_sums, View<const S, 2> dy,
+                     View<const S, 2> x, View<const S, 1> inverse, View<const S, 1> s, double eps) {
   for (std::size_t i = 0; i < x.dims[0]; ++i) {
     S u_dy{};
     for (std::size_t c = 0; c < x.dims[1]; ++c) u_dy += inverse(i) * x(i, c) * dy(i, c);

@@ -1,5 +1,6 @@
-// What the reference loops need of a scalar that may be complex: in the complex-step derivative (Squire and
-// Trapp 1998) every branch and comparison looks at the real part, and every function is analytic in it.
+// What the reference loops need of a scalar that may be complex: in the complex-step derivative
+// (Squire and Trapp 1998) every branch and comparison looks at the real part, and every function is
+// analytic in it.
 #pragma once
 
 #include <cmath>

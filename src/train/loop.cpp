@@ -8,8 +8,8 @@
 #include "core/arena.h"
 #include "core/numbers.h"
 #include "core/parallel.h"
-#include "core/spelling.h"
 #include "model/budget.h"
+#include "train/best_rule.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_folder.h"
 #include "train/evaluate.h"
@@ -26,41 +26,6 @@ namespace headroom {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// The metric that decides what is best, by its place in a Score.
-struct BestRule {
-  std::string name;
-  std::optional<std::size_t> metric;  // none: the loss
-  bool higher = false;
-
-  double value(const Score& score) const {
-    const double v = metric ? score.metrics[*metric].mean : score.loss.mean;
-    return v;
-  }
-  // Whether `value` beats `best` (nan: none yet). Of equals the earlier stays.
-  bool beats(double value, double best) const {
-    if (!std::isfinite(value)) return false;
-    return std::isnan(best) || (higher ? value > best : value < best);
-  }
-};
-
-BestRule best_rule(const Task& task, const std::string& name) {
-  std::vector<std::string> names{"loss"};
-  for (const std::string& metric : task.metric_names()) names.push_back(metric);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i] != name) continue;
-    const Metric* const row = find_metric("eval.csv", name);
-    BestRule rule{name, std::nullopt, row != nullptr && row->better == Better::kHigher};
-    if (i > 0) rule.metric = i - 1;
-    return rule;
-  }
-  const std::string nearest = nearest_name(name, names);
-  std::string known;
-  for (const std::string& n : names) known += (known.empty() ? "" : ", ") + n;
-  throw Error(Exit::kUsage, "eval.best_metric: this task has no metric '" + name + "'" +
-                                (nearest.empty() ? "" : "; did you mean '" + nearest + "'?") +
-                                " (it has " + known + ")");
-}
 
 class Training {
  public:

@@ -11,10 +11,12 @@
 
 namespace headroom {
 
-StepTiming time_steps(const TaskConfig& task_config, const ModelConfig& model_config, const TrainConfig& config,
-                      double seconds) {
+StepTiming time_steps(const TaskConfig& task_config, const ModelConfig& model_config,
+                      const TrainConfig& config, double seconds) {
   using Clock = std::chrono::steady_clock;
-  const auto since = [](Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  const auto since = [](Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
   const std::unique_ptr<Task> task = make_task(task_config);
   const TaskShape shape = task->shape();
   const ModelIo io = model_io(*task);
@@ -24,7 +26,8 @@ StepTiming time_steps(const TaskConfig& task_config, const ModelConfig& model_co
   const std::size_t n = config.batch, inputs = n * shape.tokens * shape.input_dim,
                     targets = n * shape.predictions * shape.output_dim;
   Arena<float> memory(inputs + targets + 64);
-  const Batch batch{memory.take(n, shape.tokens, shape.input_dim), memory.take(n, shape.predictions, shape.output_dim)};
+  const Batch batch{memory.take(n, shape.tokens, shape.input_dim),
+                    memory.take(n, shape.predictions, shape.output_dim)};
 
   std::vector<double> times;
   const Clock::time_point start = Clock::now();
@@ -43,8 +46,8 @@ StepTiming time_steps(const TaskConfig& task_config, const ModelConfig& model_co
   timing.max_s = times.back();
   timing.tokens = static_cast<double>(n * shape.tokens);
   const std::size_t moments = config.optimizer.type == OptimizerType::kAdamW ? 2 : 1;
-  timing.memory_bytes =
-      static_cast<double>(model.memory_bytes() + sizeof(float) * (moments * model.table().size() + inputs + targets));
+  timing.memory_bytes = static_cast<double>(
+      model.memory_bytes() + sizeof(float) * (moments * model.table().size() + inputs + targets));
   return timing;
 }
 

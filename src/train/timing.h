@@ -10,14 +10,15 @@
 namespace headroom {
 
 struct StepTiming {
-  std::uint64_t steps = 0;       // timed, after one to warm up
+  std::uint64_t steps = 0;  // timed, after one to warm up
   double median_s = 0, min_s = 0, max_s = 0;
-  double tokens = 0;             // of one step
-  double memory_bytes = 0;       // parameters, gradients, moments, activations and the batch
+  double tokens = 0;        // of one step
+  double memory_bytes = 0;  // parameters, gradients, moments, activations and the batch
 };
 
-// Real updates of the config at its final stage (the dearest of a curriculum) for about `seconds`, at least one
-// and at most config.steps or 1000.
-StepTiming time_steps(const TaskConfig& task, const ModelConfig& model, const TrainConfig& config, double seconds);
+// Real updates of the config at its final stage (the dearest of a curriculum) for about `seconds`,
+// at least one and at most config.steps or 1000.
+StepTiming time_steps(const TaskConfig& task, const ModelConfig& model, const TrainConfig& config,
+                      double seconds);
 
 }  // namespace headroom

@@ -164,6 +164,7 @@ TEST(FieldsRead, NamesUnknownKeysAndTheNearest) {
   refused(R"({"inner": {"label": 1}})", {"inner.label: unknown key; did you mean 'label'?"});
   refused(R"({"inner.size": 1})", {"inner.size: unknown key", "nests"});
   refused(R"({"inner": {"sice": 1}})", {"inner.sice: ", "'size'?"});
+  refused(R"({"inner": {"length": 1}})", {"inner.length: unknown key; did you mean 'size'?"});
   refused(R"({"buget": 1})", {"did you mean 'heads.budget'?"});
   refused(R"({"zzzzzz": 1})", {"zzzzzz: unknown key; known here: type, seed"});
   refused("{\"a\\nb\\u001b\": 1}", {"a\\nb\\u001b"});

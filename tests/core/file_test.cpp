@@ -17,9 +17,11 @@ class Files : public ::testing::Test {
   void SetUp() override { fs::create_directories(folder_); }
   void TearDown() override { fs::remove_all(folder_); }
   std::size_t entries() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
   }
-  fs::path folder_ = fs::temp_directory_path() / ("headroom files \xC3\xA4 " + std::to_string(::getpid()));
+  fs::path folder_ =
+      fs::temp_directory_path() / ("headroom files \xC3\xA4 " + std::to_string(::getpid()));
 };
 
 TEST_F(Files, WritesWholeAndLeavesNothingElse) {
@@ -39,11 +41,15 @@ TEST_F(Files, ErrorsNameThePath) {
     }
     return std::string();
   };
-  EXPECT_NE(message([&] { read_file(folder_ / "none", 10); }).find("none: cannot open: No such file"), std::string::npos);
+  EXPECT_NE(
+      message([&] { read_file(folder_ / "none", 10); }).find("none: cannot open: No such file"),
+      std::string::npos);
   EXPECT_NE(message([&] { read_file(folder_, 10); }).find("Is a directory"), std::string::npos);
   write_file_atomically(folder_ / "long", "0123456789x");
-  EXPECT_NE(message([&] { read_file(folder_ / "long", 10); }).find("limit of 10 bytes"), std::string::npos);
-  EXPECT_NE(message([&] { write_file_atomically(folder_ / "no" / "where", "x"); }).find("no/where"), std::string::npos);
+  EXPECT_NE(message([&] { read_file(folder_ / "long", 10); }).find("limit of 10 bytes"),
+            std::string::npos);
+  EXPECT_NE(message([&] { write_file_atomically(folder_ / "no" / "where", "x"); }).find("no/where"),
+            std::string::npos);
   EXPECT_NE(message([&] { read_file("/dev/zero", 1000); }).find("limit"), std::string::npos);
 }
 
@@ -53,7 +59,7 @@ TEST_F(Files, AFullDiskKeepsTheOldFile) {
   fs::create_directory(folder_ / "target");
   write_file_atomically(folder_ / "target" / "inner", "x");
   EXPECT_THROW(write_file_atomically(folder_ / "target", "x"), Error);  // a folder in the way
-  EXPECT_EQ(entries(), 1u);                                            // and the temporary file is gone
+  EXPECT_EQ(entries(), 1u);  // and the temporary file is gone
 }
 
 TEST_F(Files, LinksAreReplaced) {

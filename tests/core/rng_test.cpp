@@ -14,9 +14,11 @@ namespace {
 TEST(Philox, KnownAnswers) {
   // From the test vectors of Random123 (kat_vectors, philox4x32 10).
   using Block = std::array<std::uint32_t, 4>;
-  EXPECT_EQ(philox4x32({0, 0, 0, 0}, {0, 0}), (Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(philox4x32({0, 0, 0, 0}, {0, 0}),
+            (Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   const std::uint32_t all = 0xffffffff;
-  EXPECT_EQ(philox4x32({all, all, all, all}, {all, all}), (Block{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(philox4x32({all, all, all, all}, {all, all}),
+            (Block{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
   EXPECT_EQ(philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
             (Block{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
@@ -73,7 +75,8 @@ TEST(Random, NormalsAreNormal) {
   Random(7, Purpose::kTest, 1, 0).fill_normal(filled);
   expect_normal({filled.begin(), filled.end()});
   double neighbours = 0;
-  for (std::size_t i = 0; i + 1 < filled.size(); ++i) neighbours += static_cast<double>(filled[i] * filled[i + 1]);
+  for (std::size_t i = 0; i + 1 < filled.size(); ++i)
+    neighbours += static_cast<double>(filled[i] * filled[i + 1]);
   EXPECT_NEAR(neighbours / 1e6, 0, 5e-3);
   std::vector<double> single(200000);
   Random one(7, Purpose::kTest, 2, 0);

@@ -19,9 +19,10 @@ struct Problem {
   AttentionShape shape;
   Arena<S> memory;
   View<S, 2> q, k, v, z, dz, dq, dk, dv, scratch;
-  View<S, 3> lse;
+  View<S, 4> stats;
 
-  explicit Problem(const AttentionShape& s, std::size_t scratch_floats) : shape(s), memory(1 << 18) {
+  explicit Problem(const AttentionShape& s, std::size_t scratch_floats)
+      : shape(s), memory(1 << 18) {
     const std::size_t nq = s.batch * s.queries, nk = s.batch * s.keys;
     q = memory.take(nq, s.heads * s.key_size);
     k = memory.take(nk, s.heads * s.key_size);
@@ -31,7 +32,7 @@ struct Problem {
     dq = memory.take(nq, s.heads * s.key_size);
     dk = memory.take(nk, s.heads * s.key_size);
     dv = memory.take(nk, s.heads * s.value_size);
-    lse = memory.take(s.batch, s.heads, s.queries);
+    stats = memory.take(s.batch, s.heads, 2, s.queries);
     scratch = memory.take(static_cast<std::size_t>(threads()), scratch_floats);
   }
 };
@@ -41,7 +42,9 @@ Matrix<const S> in(View<S, 2> v) {
   return View<const S, 2>(v);
 }
 
-Problem<float> fast_problem(const AttentionShape& s) { return Problem<float>(s, kernels::attention_scratch(s)); }
+Problem<float> fast_problem(const AttentionShape& s) {
+  return Problem<float>(s, kernels::attention_scratch(s));
+}
 
 void fill(Problem<float>& p, float size) {
   Random(1, Purpose::kTest, 0, 0).fill_normal(p.q.flat());
@@ -52,9 +55,10 @@ void fill(Problem<float>& p, float size) {
 }
 
 void run(Problem<float>& p) {
-  kernels::attention_forward(Matrix<float>(p.z), p.lse, in(p.q), in(p.k), in(p.v), p.shape, p.scratch);
-  kernels::attention_backward(Matrix<float>(p.dq), Matrix<float>(p.dk), Matrix<float>(p.dv), in(p.dz), in(p.z), p.lse,
-                              in(p.q), in(p.k), in(p.v), p.shape, p.scratch);
+  kernels::attention_forward(Matrix<float>(p.z), p.stats, in(p.q), in(p.k), in(p.v), p.shape,
+                             p.scratch);
+  kernels::attention_backward(Matrix<float>(p.dq), Matrix<float>(p.dk), Matrix<float>(p.dv),
+                              in(p.dz), p.stats, in(p.q), in(p.k), in(p.v), p.shape, p.scratch);
 }
 
 TEST(SoftmaxAttention, FollowsTheReferenceAtEveryLength) {
@@ -65,17 +69,21 @@ TEST(SoftmaxAttention, FollowsTheReferenceAtEveryLength) {
       fill(fast, 1);
       run(fast);
       Problem<double> slow(s, reference::attention_scratch<double>(s));
-      const auto copy = [](View<double, 2> to, View<float, 2> from) { std::copy_n(from.data, from.size(), to.data); };
+      const auto copy = [](View<double, 2> to, View<float, 2> from) {
+        std::copy_n(from.data, from.size(), to.data);
+      };
       copy(slow.q, fast.q);
       copy(slow.k, fast.k);
       copy(slow.v, fast.v);
       copy(slow.dz, fast.dz);
-      reference::attention_forward<double>(slow.z, slow.lse, in(slow.q), in(slow.k), in(slow.v), s, slow.scratch);
-      reference::attention_backward<double>(slow.dq, slow.dk, slow.dv, in(slow.dz), in(slow.z), slow.lse, in(slow.q),
-                                            in(slow.k), in(slow.v), s, slow.scratch);
+      reference::attention_forward<double>(slow.z, slow.stats, in(slow.q), in(slow.k), in(slow.v),
+                                           s, slow.scratch);
+      reference::attention_backward<double>(slow.dq, slow.dk, slow.dv, in(slow.dz), slow.stats,
+                                            in(slow.q), in(slow.k), in(slow.v), s, slow.scratch);
       const auto compare = [&](View<float, 2> got, View<double, 2> want, const char* what) {
         for (std::size_t i = 0; i < got.size(); ++i)
-          ASSERT_NEAR(static_cast<double>(got.data[i]), want.data[i], 2e-5) << what << " at " << tokens << " tokens";
+          ASSERT_NEAR(static_cast<double>(got.data[i]), want.data[i], 2e-5)
+              << what << " at " << tokens << " tokens";
       };
       compare(fast.z, slow.z, "z");
       compare(fast.dq, slow.dq, "dq");

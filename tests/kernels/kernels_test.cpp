@@ -1,4 +1,5 @@
-// The remaining kernels against their reference twins, at sizes that leave vector tails and single rows.
+// The remaining kernels against their reference twins, at sizes that leave vector tails and single
+// rows.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,8 +30,11 @@ struct Pair {
   std::uint64_t drawn = 0;
 
   template <std::size_t N>
-  std::pair<View<float, N>, View<double, N>> take(std::array<std::size_t, N> dims, bool random = true) {
-    const auto make = [&](auto& arena) { return std::apply([&](auto... d) { return arena.take(d...); }, dims); };
+  std::pair<View<float, N>, View<double, N>> take(std::array<std::size_t, N> dims,
+                                                  bool random = true) {
+    const auto make = [&](auto& arena) {
+      return std::apply([&](auto... d) { return arena.take(d...); }, dims);
+    };
     std::pair<View<float, N>, View<double, N>> views{make(fast), make(slow)};
     if (random) Random(2, Purpose::kTest, 0, drawn++).fill_normal(views.first.flat());
     std::copy_n(views.first.data, views.first.size(), views.second.data);
@@ -43,7 +47,8 @@ void expect_near(const std::pair<View<float, N>, View<double, N>>& p, const char
   double largest = 0.5;  // the entries are of order 1 or more; a lone sum may cancel
   for (double x : p.second.flat()) largest = std::max(largest, std::abs(x));
   for (std::size_t i = 0; i < p.first.size(); ++i)
-    ASSERT_NEAR(static_cast<double>(p.first.data[i]), p.second.data[i], 1e-5 * largest) << what << " at " << i;
+    ASSERT_NEAR(static_cast<double>(p.first.data[i]), p.second.data[i], 1e-5 * largest)
+        << what << " at " << i;
 }
 
 using Dims1 = std::array<std::size_t, 1>;
@@ -60,15 +65,19 @@ TEST(Kernels, LinearFollowsItsTwin) {
           auto [w, w2] = p.take(Dims2{out, in});
           auto [b, b2] = p.take(Dims2{biases, out});
           auto y = p.take(Dims2{rows, out}), dy = p.take(Dims2{rows, out});
-          auto dx = p.take(Dims2{rows, in}), dw = p.take(Dims2{out, in}), db = p.take(Dims2{biases, out});
+          auto dx = p.take(Dims2{rows, in}), dw = p.take(Dims2{out, in}),
+               db = p.take(Dims2{biases, out});
           kernels::linear_forward(y.first, View<const float, 2>(x), w, b, 0.5);
           reference::linear_forward<double>(y.second, View<const double, 2>(x2), w2, b2, 0.5);
           expect_near(y, "y");
           kernels::linear_backward_input(dx.first, View<const float, 2>(dy.first), w, 0.5);
-          reference::linear_backward_input<double>(dx.second, View<const double, 2>(dy.second), w2, 0.5);
+          reference::linear_backward_input<double>(dx.second, View<const double, 2>(dy.second), w2,
+                                                   0.5);
           expect_near(dx, "dx");
-          kernels::linear_backward_params(dw.first, db.first, View<const float, 2>(dy.first), View<const float, 2>(x), 0.5);
-          reference::linear_backward_params<double>(dw.second, db.second, View<const double, 2>(dy.second),
+          kernels::linear_backward_params(dw.first, db.first, View<const float, 2>(dy.first),
+                                          View<const float, 2>(x), 0.5);
+          reference::linear_backward_params<double>(dw.second, db.second,
+                                                    View<const double, 2>(dy.second),
                                                     View<const double, 2>(x2), 0.5);
           expect_near(dw, "dw accumulates");
           expect_near(db, "db accumulates");
@@ -85,12 +94,15 @@ TEST(Kernels, NormsFollowTheirTwins) {
       auto [dy, dy2] = p.take(Dims2{rows, cols});
       auto y = p.take(Dims2{rows, cols}), dx = p.take(Dims2{rows, cols});
       auto mean = p.take(Dims1{rows}), inverse = p.take(Dims1{rows}), sums = p.take(Dims1{rows});
-      auto dg = p.take(Dims1{cols}), db = p.take(Dims1{cols}), ds = p.take(Dims1{1}), s = p.take(Dims1{1});
+      auto dg = p.take(Dims1{cols}), db = p.take(Dims1{cols}), ds = p.take(Dims1{1}),
+           s = p.take(Dims1{1});
       kernels::layernorm_forward(y.first, mean.first, inverse.first, x, g, b, 1e-2);
       reference::layernorm_forward<double>(y.second, mean.second, inverse.second, x2, g2, b2, 1e-2);
       expect_near(y, "layernorm");
-      kernels::layernorm_backward(dx.first, dg.first, db.first, dy, x, mean.first, inverse.first, g);
-      reference::layernorm_backward<double>(dx.second, dg.second, db.second, dy2, x2, mean.second, inverse.second, g2);
+      kernels::layernorm_backward(dx.first, dg.first, db.first, dy, x, mean.first, inverse.first,
+                                  g);
+      reference::layernorm_backward<double>(dx.second, dg.second, db.second, dy2, x2, mean.second,
+                                            inverse.second, g2);
       expect_near(dx, "layernorm dx");
       expect_near(dg, "layernorm dg");
       expect_near(db, "layernorm db");
@@ -98,8 +110,10 @@ TEST(Kernels, NormsFollowTheirTwins) {
         kernels::l2norm_forward(y.first, inverse.first, x, s.first, eps);
         reference::l2norm_forward<double>(y.second, inverse.second, x2, s.second, eps);
         expect_near(y, "l2");
-        kernels::l2norm_backward(dx.first, ds.first, sums.first, dy, x, inverse.first, s.first, eps);
-        reference::l2norm_backward<double>(dx.second, ds.second, sums.second, dy2, x2, inverse.second, s.second, eps);
+        kernels::l2norm_backward(dx.first, ds.first, sums.first, dy, x, inverse.first, s.first,
+                                 eps);
+        reference::l2norm_backward<double>(dx.second, ds.second, sums.second, dy2, x2,
+                                           inverse.second, s.second, eps);
         expect_near(dx, "l2 dx");
         expect_near(ds, "l2 ds");
       }
@@ -111,9 +125,11 @@ TEST(Kernels, L2NormOfAZeroRowIsZero) {
   auto x = p.take(Dims2{2, 5});
   std::fill_n(x.first.data, 5, 0.0f);
   auto y = p.take(Dims2{2, 5}), dx = p.take(Dims2{2, 5}), dy = p.take(Dims2{2, 5});
-  auto s = p.take(Dims1{1}), ds = p.take(Dims1{1}, false), inverse = p.take(Dims1{2}), sums = p.take(Dims1{2});
+  auto s = p.take(Dims1{1}), ds = p.take(Dims1{1}, false), inverse = p.take(Dims1{2}),
+       sums = p.take(Dims1{2});
   kernels::l2norm_forward(y.first, inverse.first, x.first, s.first, 0);
-  kernels::l2norm_backward(dx.first, ds.first, sums.first, dy.first, x.first, inverse.first, s.first, 0);
+  kernels::l2norm_backward(dx.first, ds.first, sums.first, dy.first, x.first, inverse.first,
+                           s.first, 0);
   for (std::size_t c = 0; c < 5; ++c) {
     EXPECT_EQ(y.first(std::size_t{0}, c), 0.0f);
     EXPECT_EQ(dx.first(std::size_t{0}, c), 0.0f);
@@ -158,8 +174,10 @@ TEST(Kernels, ResidualAndPositionsFollowTheirTwins) {
   auto [y, y2] = p.take(Dims3{4, 3, 5});
   auto [table, table2] = p.take(Dims2{6, 5});
   auto z = p.take(Dims3{4, 3, 5});
-  kernels::add_forward(as_rows(z.first), as_rows(View<const float, 3>(x)), as_rows(View<const float, 3>(y)));
-  reference::add_forward<double>(as_rows(z.second), as_rows(View<const double, 3>(x2)), as_rows(View<const double, 3>(y2)));
+  kernels::add_forward(as_rows(z.first), as_rows(View<const float, 3>(x)),
+                       as_rows(View<const float, 3>(y)));
+  reference::add_forward<double>(as_rows(z.second), as_rows(View<const double, 3>(x2)),
+                                 as_rows(View<const double, 3>(y2)));
   expect_near(z, "sum");
   kernels::add_positions_forward(z.first, table);
   reference::add_positions_forward<double>(z.second, table2);
@@ -179,7 +197,9 @@ TEST(Kernels, SquaredLossByHand) {
   for (int i = 0; i < 8; ++i) EXPECT_EQ(d[i], want[i]) << i;
   double d2[8];
   const double out2[8] = {1, 9, 2, 9, 3, 9, 4, 9};
-  EXPECT_DOUBLE_EQ(reference::squared_loss<double>({d2, {2, 4, 1}}, View<const double, 3>(out2, {2, 4, 1}), wanted, 2, 0.25), loss);
+  EXPECT_DOUBLE_EQ(reference::squared_loss<double>(
+                       {d2, {2, 4, 1}}, View<const double, 3>(out2, {2, 4, 1}), wanted, 2, 0.25),
+                   loss);
   for (int i = 0; i < 8; ++i) EXPECT_EQ(d2[i], static_cast<double>(want[i]));
 }
 

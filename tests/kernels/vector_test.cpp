@@ -17,7 +17,8 @@ float exp1(float x) { return exp(broadcast(x))[0]; }
 double ulps(float got, double want) {
   const float rounded = static_cast<float>(want);
   const float next = std::nextafter(rounded, std::numeric_limits<float>::infinity());
-  return std::abs(static_cast<double>(got) - want) / (static_cast<double>(next) - static_cast<double>(rounded));
+  return std::abs(static_cast<double>(got) - want) /
+         (static_cast<double>(next) - static_cast<double>(rounded));
 }
 
 TEST(VectorExp, IsWithinTwoUlp) {

@@ -40,7 +40,8 @@ TEST(Budget, AmselEncoderLayer) {
   EXPECT_EQ(parameters_of(b, "ffn"), 2u * 64 * 2048 + 2048 + 64);
   EXPECT_EQ(parameters_of(b, "norms"), 2u);
   // 2 a weight, and 2 n H (r + v) for the scores and the sums.
-  EXPECT_DOUBLE_EQ(b.layer_flops_per_token, 2.0 * (8 * 4 * 64 * 64 + 2 * 64 * 2048) + 2.0 * 16 * 64 * (8 + 8));
+  EXPECT_DOUBLE_EQ(b.layer_flops_per_token,
+                   2.0 * (8 * 4 * 64 * 64 + 2 * 64 * 2048) + 2.0 * 16 * 64 * (8 + 8));
   EXPECT_DOUBLE_EQ(b.step_flops_per_token, 3 * b.layer_flops_per_token);
 }
 
@@ -49,7 +50,8 @@ TEST(Budget, EqualAcrossRanks) {
     ModelConfig c;
     c.attention.heads = heads;
     EXPECT_EQ(model_budget(c, {16, 16, 16}).d_h_r, 256u) << heads;
-    EXPECT_EQ(model_budget(c, {16, 16, 16}).parameters, model_budget(ModelConfig{}, {16, 16, 16}).parameters);
+    EXPECT_EQ(model_budget(c, {16, 16, 16}).parameters,
+              model_budget(ModelConfig{}, {16, 16, 16}).parameters);
   }
 }
 

@@ -19,22 +19,25 @@ struct ModelCase {
 
 inline void PrintTo(const ModelCase& c, std::ostream* out) { *out << c.name; }
 
-// Parameters whose gradient is 0 in theory and rounding in practice: under softmax the key bias, and query and key
-// where there is a single key; the scalar of an L2 norm whose output reaches the next L2 norm through maps that only
-// scale with it.
+// Parameters whose gradient is 0 in theory and rounding in practice: under softmax the key bias,
+// and query and key where there is a single key; the scalar of an L2 norm whose output reaches the
+// next L2 norm through maps that only scale with it.
 inline bool without_effect(const ModelCase& c, const std::string& name) {
   if (name.ends_with("attention.key.bias")) return true;
-  const bool query_or_key = name.find(".query.") != std::string::npos || name.find(".key.") != std::string::npos;
+  const bool query_or_key =
+      name.find(".query.") != std::string::npos || name.find(".key.") != std::string::npos;
   if (query_or_key && c.io.tokens == 1) return true;
-  const bool post_l2 = c.config.norm.type == NormType::kL2 && c.config.norm.placement == NormPlacement::kPost;
+  const bool post_l2 =
+      c.config.norm.type == NormType::kL2 && c.config.norm.placement == NormPlacement::kPost;
   if (!post_l2) return false;
-  // Without biases ReLU's FFN is homogeneous, so norm2 undoes norm1's scalar; a final norm undoes the last norm2's.
+  // Without biases ReLU's FFN is homogeneous, so norm2 undoes norm1's scalar; a final norm undoes
+  // the last norm2's.
   if (!c.config.bias && name.ends_with("norm1.weight")) return true;
   return c.config.norm.final_norm == true && name == "layers.1.norm2.weight";
 }
 
-// Every variant of norm, placement, activation, bias, positions, read-in and read-out, initialisation and copies,
-// each with and without a causal mask, at odd sizes.
+// Every variant of norm, placement, activation, bias, positions, read-in and read-out,
+// initialisation and copies, each with and without a causal mask, at odd sizes.
 inline std::vector<ModelCase> model_cases() {
   std::vector<ModelCase> cases;
   const auto add = [&](const std::string& name, auto&& change) {
@@ -94,7 +97,8 @@ inline std::vector<ModelCase> model_cases() {
   for (const std::size_t heads : {1, 3, 5})
     for (const std::size_t key_size : {1, 2, 7, 16, 40})
       for (const std::size_t tokens : {1, 3, 17})
-        add("h" + std::to_string(heads) + "_r" + std::to_string(key_size) + "_t" + std::to_string(tokens),
+        add("h" + std::to_string(heads) + "_r" + std::to_string(key_size) + "_t" +
+                std::to_string(tokens),
             [&](ModelCase& c) {
               c.config.layers = 1;
               c.config.attention.heads = heads;

@@ -1,4 +1,5 @@
-// Every gradient of every variant against the complex-step derivative in double, and every parameter matters.
+// Every gradient of every variant against the complex-step derivative in double, and every
+// parameter matters.
 #include "model/gradient_check.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +43,8 @@ TEST(GradientCheck, SeesAWrongGradient) {
   GradientCheckPlan plan;
   plan.tokens = c.io.tokens;
   const std::vector<GradientCheck> right = check_gradients(c.config, c.io, plan);
-  plan.stride = 2;  // a different loss: the largest gradients differ, so the rows are really computed
+  plan.stride =
+      2;  // a different loss: the largest gradients differ, so the rows are really computed
   const std::vector<GradientCheck> other = check_gradients(c.config, c.io, plan);
   EXPECT_NE(right.front().largest, other.front().largest);
 }

@@ -22,7 +22,8 @@ TEST(Resolve, HeadsThatDoNotDivideNameBothKeysAndTheCountsThatDo) {
   c.width = 100;
   c.attention.heads = 3;
   const std::string message = message_of(c, {100, 100, 16});
-  for (const char* part : {"model.attention.heads = 3", "model.width = 100", "1, 2, 4, 5, 10, 20, 25, 50, 100", "key_size"})
+  for (const char* part : {"model.attention.heads = 3", "model.width = 100",
+                           "1, 2, 4, 5, 10, 20, 25, 50, 100", "key_size"})
     EXPECT_NE(message.find(part), std::string::npos) << message;
 }
 
@@ -35,7 +36,8 @@ TEST(Resolve, FreeSizesNeedNoDivisor) {
   c.ffn.width = 0;
   EXPECT_EQ(message_of(c, {100, 100, 16}), "");
   Model<float> model(c, {100, 100, 16}, 1);
-  // query, key: 21 x 100 + 21 each; value: 15 x 100 + 15; output: 100 x 15 + 100; the norm's scalar.
+  // query, key: 21 x 100 + 21 each; value: 15 x 100 + 15; output: 100 x 15 + 100; the norm's
+  // scalar.
   EXPECT_EQ(model.table().size(), 2u * (2100 + 21) + 1515 + 1600 + 1);
 }
 

@@ -1,5 +1,5 @@
-// The float path (fast kernels) against the double path (reference loops), and what a mask and the absence of
-// positions promise.
+// The float path (fast kernels) against the double path (reference loops), and what a mask and the
+// absence of positions promise.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -76,36 +76,44 @@ TEST_P(Twins, FloatFollowsDouble) {
     double largest = 0, error = 0;
     for (std::size_t i = row.offset; i < row.offset + row.size; ++i) {
       largest = std::max(largest, std::abs(slow.model.grads()(i)));
-      error = std::max(error, std::abs(static_cast<double>(fast.model.grads()(i)) - slow.model.grads()(i)));
+      error = std::max(
+          error, std::abs(static_cast<double>(fast.model.grads()(i)) - slow.model.grads()(i)));
     }
     if (testing::without_effect(c, row.name))
       EXPECT_LE(error, 1e-6 * model_largest) << row.name;
     else  // a lone scalar sums over every row and may cancel further
-      EXPECT_LE(error, 1e-5 * std::max(largest, (row.size == 1 ? 1e-2 : 1e-3) * model_largest)) << row.name;
+      EXPECT_LE(error, 1e-5 * std::max(largest, (row.size == 1 ? 1e-2 : 1e-3) * model_largest))
+          << row.name;
   }
 }
 
 TEST_P(Twins, TheMaskHidesTheFuture) {
   const testing::ModelCase& c = GetParam();
-  if (c.config.attention.mask != Mask::kCausal) return;  // the unmasked half of the table has its test below
+  if (c.config.attention.mask != Mask::kCausal)
+    return;  // the unmasked half of the table has its test below
   const Data data(c);
   Step<float> step(c, data.params, data.input);
   const View<const float, 3> y = step.model.forward(step.input);
   const std::vector<float> before(y.data, y.data + y.size());
   for (std::size_t t = 0; t < c.io.tokens; ++t) {
     std::copy_n(data.input.data, data.input.size(), step.input.data);
-    for (std::size_t d = 0; d < c.io.input_dim; ++d) step.input(std::size_t{0}, t, d) = 9.0f - step.input(std::size_t{0}, t, d);
+    for (std::size_t d = 0; d < c.io.input_dim; ++d)
+      step.input(std::size_t{0}, t, d) = 9.0f - step.input(std::size_t{0}, t, d);
     step.model.forward(step.input);
     const std::size_t visible = t * c.io.output_dim, item = c.io.tokens * c.io.output_dim;
     EXPECT_EQ(std::memcmp(y.data, before.data(), visible * sizeof(float)), 0) << "token " << t;
-    EXPECT_EQ(std::memcmp(y.data + item, before.data() + item, item * sizeof(float)), 0) << "the other sequence";
-    EXPECT_NE(std::memcmp(y.data + visible, before.data() + visible, c.io.output_dim * sizeof(float)), 0) << "token " << t;
+    EXPECT_EQ(std::memcmp(y.data + item, before.data() + item, item * sizeof(float)), 0)
+        << "the other sequence";
+    EXPECT_NE(
+        std::memcmp(y.data + visible, before.data() + visible, c.io.output_dim * sizeof(float)), 0)
+        << "token " << t;
   }
 }
 
 TEST_P(Twins, WithoutPositionsTokensAreASet) {
   const testing::ModelCase& c = GetParam();
-  if (c.config.attention.mask == Mask::kCausal || c.config.positions.type != PositionsType::kNone) return;
+  if (c.config.attention.mask == Mask::kCausal || c.config.positions.type != PositionsType::kNone)
+    return;
   const Data data(c);
   Step<float> step(c, data.params, data.input);
   const View<const float, 3> y = step.model.forward(step.input);
@@ -150,7 +158,8 @@ TEST(Threads, DoNotChangeABit) {
   }
   set_threads(default_threads().threads);
   for (std::size_t i = 1; i < results.size(); ++i)
-    EXPECT_EQ(std::memcmp(results[0].data(), results[i].data(), results[0].size() * sizeof(float)), 0);
+    EXPECT_EQ(std::memcmp(results[0].data(), results[i].data(), results[0].size() * sizeof(float)),
+              0);
 }
 
 }  // namespace
