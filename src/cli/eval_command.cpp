@@ -118,7 +118,7 @@ Exit eval_command(Arguments args) {
   const std::unique_ptr<Task> task = make_task(config.task);
   const std::size_t items = config.eval.items;
   Evaluator evaluator(*task, config.eval.seed, items,
-                      config.eval.batch.value_or(config.train.batch));
+                      config.eval.batch.value_or(config.train.batch / config.train.accumulate));
   Model<float> model(config.model, model_io(*task), evaluator.batch(), false);
   const safetensors::Archive archive(checkpoint_path(run, checkpoint));
   load_params(archive, model.table(), model.params().flat());

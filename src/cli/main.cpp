@@ -22,6 +22,7 @@ int fail(headroom::Exit code, const std::string& message) {
 
 int main(int argc, char** argv) {
   using headroom::Exit;
+  headroom::limit_spinning(argv);
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write(), not the end of a run
   headroom::flush_denormals();
   try {

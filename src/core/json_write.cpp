@@ -105,7 +105,11 @@ Value number(double value) {
   return Value(Number{real_text(value)});
 }
 Value number(std::uint64_t value) { return Value(Number{std::to_string(value)}); }
-Value boolean(bool value) { return Value(value); }
+Value boolean(bool value) {
+  Value result;
+  result.data = value;
+  return result;
+}
 Value text(std::string value) { return Value(std::move(value)); }
 
 void add(Value& object, std::string key, Value value) {

@@ -1,6 +1,8 @@
 #include "core/parallel.h"
 
 #include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -68,6 +70,12 @@ ThreadChoice default_threads() {
   if (quota > 0 && std::ceil(quota) < cores)
     return {static_cast<int>(std::ceil(quota)), "cgroup quota"};
   return {cores, "CPU affinity"};
+}
+
+void limit_spinning(char** argv) {
+  for (const char* chosen : {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"})
+    if (std::getenv(chosen) != nullptr) return;
+  if (::setenv("GOMP_SPINCOUNT", "5000", 1) == 0) ::execv("/proc/self/exe", argv);
 }
 
 void set_threads(int n) {

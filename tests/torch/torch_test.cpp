@@ -11,6 +11,7 @@
 
 #include "config/read.h"
 #include "train/optimizer.h"
+#include "train/safetensors.h"
 #include "train/step.h"
 #include "train/temporary_folder.h"
 
