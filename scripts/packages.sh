@@ -2,8 +2,8 @@
 # Sourced by the other scripts: what headroom needs from the system, and how to get it on Debian and its kin.
 
 # shellcheck disable=SC2034  # used where this is sourced
-build_packages=(g++ cmake ninja-build pkg-config git libdnnl-dev libcli11-dev nlohmann-json3-dev libspdlog-dev
-  libgtest-dev libeigen3-dev libxxhash-dev)
+build_packages=(g++ cmake ninja-build git libdnnl-dev libcli11-dev nlohmann-json3-dev libspdlog-dev
+  libgtest-dev libeigen3-dev)
 # shellcheck disable=SC2034
 plot_packages=(python3 python3-matplotlib)
 
@@ -28,7 +28,7 @@ plot_python() {
 # Whether what a package brings is there, from wherever it came.
 have() {
   case $1 in
-    g++ | cmake | git | pkg-config | python3 | ccache | clang-format | clang-tidy | shellcheck) command -v "$1" >/dev/null ;;
+    g++ | cmake | git | python3 | ccache | clang-format | clang-tidy | shellcheck) command -v "$1" >/dev/null ;;
     ninja-build) command -v ninja >/dev/null ;;
     python3-matplotlib) plot_python >/dev/null ;;
     # A library: Debian's word for it. Elsewhere CMake looks, and names what it does not find.

@@ -1,9 +1,9 @@
 #include "config/write.h"
 
-#include <xxhash.h>
-
 #include <cstdint>
 #include <cstdio>
+
+#include "core/hash.h"
 
 namespace headroom {
 
@@ -22,7 +22,7 @@ std::string config_hash(const RunConfig& config) {
   json::Value value = config_value(config);
   std::erase_if(*value.object(), [](const json::Member& member) { return member.first == "run"; });
   const std::string text = json::write(value, 0);
-  const std::uint64_t hash = XXH64(text.data(), text.size(), 0);
+  const std::uint64_t hash = hash64(text);
   char digits[9];
   std::snprintf(digits, sizeof digits, "%08x", static_cast<unsigned>(hash >> 32));
   return digits;

@@ -7,8 +7,8 @@
 //            padded with spaces so that the data begin at a multiple of 64
 //   the data, row-major little-endian, tensor after tensor without a gap
 //
-// Files written here carry two more metadata: "checksum.data", XXH3-64 of the data, and
-// "checksum.header", XXH3-64 of all bytes before the data with its own 16 digits as zeros. So no
+// Files written here carry two more metadata: "checksum.data", XXH64 of the data, and
+// "checksum.header", XXH64 of all bytes before the data with its own 16 digits as zeros. So no
 // byte can change unseen.
 //
 // Limits: F32 and F64 only, at most 8 dimensions, headers of at most 16 MB; a file is read whole.

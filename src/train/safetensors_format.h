@@ -1,8 +1,6 @@
 // What the writer and the reader of safetensors files must agree on.
 #pragma once
 
-#include <xxhash.h>
-
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -24,10 +22,6 @@ inline std::string sum_text(std::uint64_t sum) {
   std::string text(kNoSum);
   for (std::size_t i = text.size(); i-- > 0; sum >>= 4) text[i] = "0123456789abcdef"[sum & 15];
   return text;
-}
-
-inline std::uint64_t sum_of(std::string_view bytes) {
-  return XXH3_64bits(bytes.data(), bytes.size());
 }
 
 // Where in `head` (length and header) the 16 digits of the header's checksum stand, or npos.

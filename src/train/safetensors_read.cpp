@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/file.h"
+#include "core/hash.h"
 #include "core/json.h"
 #include "train/safetensors.h"
 #include "train/safetensors_format.h"
@@ -144,8 +145,8 @@ void Archive::check_sums(std::string_view head, std::string_view data) {
   }
   std::string zeroed(head);
   zeroed.replace(at, kNoSum.size(), kNoSum);
-  if (sum_text(sum_of(zeroed)) != *header_sum) fail("the checksum of its header does not match");
-  if (sum_text(sum_of(data)) != *data_sum) fail("the checksum of its data does not match");
+  if (sum_text(hash64(zeroed)) != *header_sum) fail("the checksum of its header does not match");
+  if (sum_text(hash64(data)) != *data_sum) fail("the checksum of its data does not match");
   has_checksums_ = true;
 }
 

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "core/file.h"
+#include "core/hash.h"
 #include "core/json.h"
 #include "train/safetensors.h"
 #include "train/safetensors_format.h"
@@ -10,12 +11,9 @@ namespace headroom::safetensors {
 namespace {
 
 std::string data_sum(std::span<const Tensor> tensors) {
-  XXH3_state_t* const state = XXH3_createState();
-  XXH3_64bits_reset(state);
-  for (const Tensor& t : tensors) XXH3_64bits_update(state, t.bytes.data(), t.bytes.size());
-  const std::uint64_t sum = XXH3_64bits_digest(state);
-  XXH3_freeState(state);
-  return sum_text(sum);
+  Hash64 hash;
+  for (const Tensor& t : tensors) hash.add(t.bytes);
+  return sum_text(hash.digest());
 }
 
 json::Value whole_number(std::size_t value) {
@@ -62,7 +60,7 @@ void write(const std::filesystem::path& path, std::span<const Tensor> tensors,
   std::memcpy(head.data(), &length, kLengthBytes);
   const std::size_t at = find_header_sum(head, kNoSum);
   assert(at != std::string::npos);
-  head.replace(at, kNoSum.size(), sum_text(sum_of(head)));
+  head.replace(at, kNoSum.size(), sum_text(hash64(head)));
 
   std::vector<std::string_view> parts{head};
   for (const Tensor& t : tensors) parts.push_back(t.bytes);
