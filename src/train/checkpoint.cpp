@@ -110,10 +110,10 @@ TrainState load_checkpoint(const safetensors::Archive& archive, const ParamTable
                            std::span<S> params, Optimizer<S>& optimizer) {
   if (!is_checkpoint(archive)) fail(archive, "holds weights but is no checkpoint of headroom");
   if (!archive.has_checksums()) fail(archive, "has no checksums");
-  if (const std::string& version = require(archive, "version"); version != kVersion) {
+  if (const std::string version = require(archive, "version"); version != kVersion) {
     fail(archive, "has checkpoint version " + version + ", this program reads " + kVersion);
   }
-  if (const std::string& type = require(archive, "optimizer");
+  if (const std::string type = require(archive, "optimizer");
       type != optimizer_name(optimizer.type())) {
     fail(archive, "was made with optimizer " + type + ", the config says " +
                       optimizer_name(optimizer.type()));
