@@ -1,8 +1,9 @@
 # shellcheck shell=bash
 # Sourced by the other scripts: what headroom needs from the system, and how to get it on Debian and its kin.
 
+# ocl-icd-opencl-dev: the CMake files of Debian 12's oneDNN insist on it.
 # shellcheck disable=SC2034  # used where this is sourced
-build_packages=(g++ cmake ninja-build git libdnnl-dev libcli11-dev nlohmann-json3-dev libspdlog-dev
+build_packages=(g++ cmake ninja-build git libdnnl-dev ocl-icd-opencl-dev libcli11-dev nlohmann-json3-dev libspdlog-dev
   libgtest-dev libeigen3-dev)
 # shellcheck disable=SC2034
 plot_packages=(python3 python3-matplotlib)
@@ -55,9 +56,10 @@ need() {
   say "installing ${missing[*]}"
   local install=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}")
   # The package lists may be missing or old: fetched only where the first try fails.
-  if ! "${install[@]}" >/dev/null 2>&1 </dev/null; then
-    "${as_root[@]}" apt-get update -qq >&2 </dev/null || fail "apt-get update failed"
-    "${install[@]}" >/dev/null </dev/null || fail "could not install ${missing[*]}"
+  local said
+  if ! said=$("${install[@]}" 2>&1 </dev/null); then
+    said=$("${as_root[@]}" apt-get update -qq 2>&1 </dev/null && "${install[@]}" 2>&1 </dev/null) ||
+      fail "could not install ${missing[*]}:"$'\n'"$said"
   fi
   for package in "${missing[@]}"; do
     have "$package" || fail "$package was installed, but what it brings cannot be found"

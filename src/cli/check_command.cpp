@@ -54,6 +54,8 @@ std::string init_text(const InitRule& init) {
       return fixed(init.value, 0);
     case InitRule::Kind::kUniform:
       return "U(+-" + fixed(init.value, 4) + ")";
+    case InitRule::Kind::kIdentity:
+      return "identity";
     case InitRule::Kind::kNormal:
       return "N(0, " + fixed(init.value, 4) + "^2)";
   }

@@ -1,6 +1,7 @@
 // Plain text tables for a terminal.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

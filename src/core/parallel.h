@@ -24,10 +24,11 @@ struct ThreadChoice {
 // by the cgroup CPU quota (rounded up).
 ThreadChoice default_threads();
 
-// A thread that waits at the end of a parallel loop spins before it sleeps. libgomp spins for milliseconds, which on a
-// busy machine takes the time from the very thread it waits for: a small model slowed down 14 times under a load of
-// 8 on 2 cores. It reads its limit from the environment before main() only, so this sets GOMP_SPINCOUNT and starts
-// the program anew, once; it returns where the user has chosen a policy, or if that fails.
+// A thread that waits at the end of a parallel loop spins before it sleeps. libgomp spins for
+// milliseconds, which on a busy machine takes the time from the very thread it waits for: a small
+// model slowed down 14 times under a load of 8 on 2 cores. It reads its limit from the environment
+// before main() only, so this sets GOMP_SPINCOUNT and starts the program anew, once; it returns
+// where the user has chosen a policy, or if that fails.
 void limit_spinning(char** argv);
 
 // Flush denormals to zero in the calling thread (and read them as zero). parallel_for does so in

@@ -1,17 +1,14 @@
 #include "kernels/attention_softmax.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "core/parallel.h"
-#include "kernels/small_matmul.h"
-#include "kernels/vector.h"
+#include "kernels/attention_pieces.h"
+#include "kernels/attention_weights.h"
 
 namespace headroom::kernels {
 namespace {
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // Scores are kept with the queries along the vector: (Tk, tq), tq = Tq rounded up. Every sum over
 // the keys then runs lane by lane, without a horizontal step.
@@ -47,27 +44,6 @@ struct Buffers {
   }
 };
 
-// to (cols, padded) = factor * from^T, zero beyond from.rows.
-void transpose_in(float* to, std::size_t padded, Matrix<const float> from, float factor) {
-  for (std::size_t c = 0; c < from.cols; ++c) {
-    float* row = to + c * padded;
-    for (std::size_t i = 0; i < from.rows; ++i) row[i] = factor * from.data[i * from.stride + c];
-    for (std::size_t i = from.rows; i < padded; ++i) row[i] = 0;
-  }
-}
-
-// to = from^T, row i times factors[i].
-void transpose_out(Matrix<float> to, const float* from, std::size_t padded, const float* factors) {
-  for (std::size_t i = 0; i < to.rows; ++i)
-    for (std::size_t c = 0; c < to.cols; ++c)
-      to.data[i * to.stride + c] = factors[i] * from[c * padded + i];
-}
-void transpose_out(Matrix<float> to, const float* from, std::size_t padded, float factor) {
-  for (std::size_t i = 0; i < to.rows; ++i)
-    for (std::size_t c = 0; c < to.cols; ++c)
-      to.data[i * to.stride + c] = factor * from[c * padded + i];
-}
-
 // What a panel of queries that begins at i needs of the keys: those its last query sees.
 struct Visible {
   const AttentionShape& s;
@@ -76,16 +52,8 @@ struct Visible {
   }
 };
 
-// The lanes whose query, at i and after, sees key j; all ones or all zeros.
-inline IntVec sees(std::size_t i, std::size_t j) {
-  IntVec lane;
-  for (std::size_t l = 0; l < kLanes; ++l) lane[l] = static_cast<std::int32_t>(i + l);
-  return lane >= static_cast<std::int32_t>(j);
-}
-
-// row_sums[j] = factor * sum over queries i of weights (Tk, tq) times a (Tq, size), for each key j:
-// dk from the gradients of the scores, dv from the weights. a_t (size, tq) is a^T, a has rows
-// `a_rows` of a.
+// to (Tk, size): row j is factor times the sum over queries i of weights(j, i) * a(i, :): dk from
+// the gradients of the scores, dv from the weights. a (Tq, size); a_t (size, tq) is a^T, padded.
 void sum_over_queries(Matrix<float> to, const float* weights, const Buffers& buf, const float* a_t,
                       Matrix<const float> a, float factor, const AttentionShape& s) {
   if (to.cols < kLanes / 2) {  // few columns: a dot product each wastes less than padding them
@@ -99,11 +67,7 @@ void sum_over_queries(Matrix<float> to, const float* weights, const Buffers& buf
     return;
   }
   const std::size_t padded = round_up_to_lanes(to.cols);
-  for (std::size_t i = 0; i < a.rows; ++i) {
-    float* row = buf.rows + i * padded;
-    for (std::size_t c = 0; c < a.cols; ++c) row[c] = a.data[i * a.stride + c];
-    for (std::size_t c = a.cols; c < padded; ++c) row[c] = 0;
-  }
+  copy_padded(buf.rows, padded, a);
   // Causal: key j is seen from query j on, so blocks of keys skip the queries before them.
   constexpr std::size_t kBlock = 16;
   for (std::size_t j = 0; j < to.rows; j += kBlock) {
@@ -118,26 +82,21 @@ void sum_over_queries(Matrix<float> to, const float* weights, const Buffers& buf
   }
 }
 
-// Rows and columns of one head in one sequence.
-template <class T>
-Matrix<T> head(Matrix<T> all, std::size_t b, std::size_t tokens, std::size_t g, std::size_t size) {
-  return all.row_range(b * tokens, tokens).col_range(g * size, size);
-}
-
 // Heads a tile: a few when each is tiny, so that a tile outlasts its dispatch.
 std::size_t heads_per_tile(const AttentionShape& s) {
   const std::size_t work = s.queries * s.keys * (8 + s.key_size + s.value_size);
-  return std::clamp<std::size_t>(65536 / std::max<std::size_t>(1, work), 1, s.heads);
+  return std::clamp<std::size_t>(65536 / std::max<std::size_t>(1, work), 1, s.copies * s.heads);
 }
 
 // body(b, g, worker's buffers) for every sequence and head.
 template <class Body>
 void for_each_head(const AttentionShape& s, View<float, 2> scratch, const Body& body) {
-  const std::size_t per_tile = heads_per_tile(s), tiles = (s.heads + per_tile - 1) / per_tile;
+  const std::size_t heads = s.copies * s.heads, per_tile = heads_per_tile(s),
+                    tiles = (heads + per_tile - 1) / per_tile;
   parallel_for(s.batch * tiles, [&](std::size_t tile) {
     const Buffers buffers(s, scratch.data + worker() * scratch.dims[1]);
     const std::size_t first = tile % tiles * per_tile;
-    for (std::size_t g = first; g < std::min(first + per_tile, s.heads); ++g)
+    for (std::size_t g = first; g < std::min(first + per_tile, heads); ++g)
       body(tile / tiles, g, buffers);
   });
 }
@@ -159,32 +118,20 @@ void attention_forward(Matrix<float> z, View<float, 4> stats, Matrix<const float
                  visible, [&](std::size_t) { return s.key_size; });
     float* tops = stats[b][g].data;
     float* inverses = tops + s.queries;
-    for (std::size_t i = 0; i < buf.tq; i += kLanes) {
-      const std::size_t n = visible(i / kPanel * kPanel);
-      Vec top = broadcast(-kInfinity), total{};
-      for (std::size_t j = 0; j < n; ++j) {
-        Vec score = load(buf.scores + j * buf.tq + i);
-        if (s.causal && j > i) {
-          score = sees(i, j) ? score : broadcast(-kInfinity);
-          store(buf.scores + j * buf.tq + i, score);
-        }
-        top = max(score, top);
-      }
-      for (std::size_t j = 0; j < n; ++j) {
-        const Vec e = exp(load(buf.scores + j * buf.tq + i) - top);
-        store(buf.scores + j * buf.tq + i, e);
-        total += e;
-      }
-      const Vec inverse = n > 0 ? 1.0f / total : Vec{};
-      for (std::size_t l = 0; l < std::min(kLanes, s.queries - std::min(i, s.queries)); ++l) {
-        tops[i + l] = top[l];
-        inverses[i + l] = inverse[l];
-      }
+    for (std::size_t i = 0; i < buf.tq; i += kPanel) {
+      const std::size_t count = std::min(kPanel, s.queries - i);
+      float panel_tops[kPanel], panel_inverses[kPanel];
+      softmax_forward(
+          {buf.scores + i, visible(i), i, s.causal, buf.tq, std::min(kPanel, buf.tq - i)},
+          panel_tops, panel_inverses);
+      std::copy_n(panel_tops, count, tops + i);
+      std::copy_n(panel_inverses, count, inverses + i);
     }
     small_matmul(
         buf.out, buf.tq, {vh.data, 1, vh.stride}, buf.scores, buf.tq, buf.tq,
         [&](std::size_t) { return s.value_size; }, visible);
-    transpose_out(head(z, b, s.queries, g, s.value_size), buf.out, buf.tq, inverses);
+    transpose_out(head(z, b, s.queries, g, s.value_size), buf.out, buf.tq,
+                  [&](std::size_t i) { return inverses[i]; });
   });
 }
 
@@ -239,7 +186,8 @@ void attention_backward(Matrix<float> dq, Matrix<float> dk, Matrix<float> dv,
     small_matmul(
         buf.out, buf.tq, {kh.data, 1, kh.stride}, buf.dscores, buf.tq, buf.tq,
         [&](std::size_t) { return s.key_size; }, visible);
-    transpose_out(head(dq, b, s.queries, g, s.key_size), buf.out, buf.tq, scale);
+    transpose_out(head(dq, b, s.queries, g, s.key_size), buf.out, buf.tq,
+                  [&](std::size_t) { return scale; });
   });
 }
 

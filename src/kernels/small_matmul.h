@@ -28,7 +28,7 @@ inline void block(float* c, std::size_t c_stride, Strided a, const float* b, std
     for (std::size_t v = 0; v < Vectors; ++v) row[v] = load(b + p * b_stride + v * kLanes);
     for (std::size_t i = 0; i < Rows; ++i) {
       const Vec x = broadcast(a.data[i * a.row_step + p * a.col_step]);
-      for (std::size_t v = 0; v < Vectors; ++v) sums[i][v] += x * row[v];
+      for (std::size_t v = 0; v < Vectors; ++v) sums[i][v] = fused(x, row[v], sums[i][v]);
     }
   }
   for (std::size_t i = 0; i < Rows; ++i)

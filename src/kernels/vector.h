@@ -2,6 +2,18 @@
 // anything else. Sums over a vector run in one fixed order.
 #pragma once
 
+#if defined(__FMA__)
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push  // g++ 12 warns inside its own AVX-512 header
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#include <immintrin.h>
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+#endif
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -32,6 +44,17 @@ inline Vec load_part(const float* p, std::size_t n, float fill = 0) {
   return v;
 }
 inline void store_part(float* p, Vec v, std::size_t n) { std::memcpy(p, &v, n * sizeof(float)); }
+
+// a * b + c rounded once, where the machine can: the same bits in whatever loop it stands.
+inline Vec fused(Vec a, Vec b, Vec c) {
+#if defined(__AVX512F__)
+  return _mm512_fmadd_ps(a, b, c);
+#elif defined(__FMA__)
+  return _mm256_fmadd_ps(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
 
 inline Vec max(Vec a, Vec b) { return a > b ? a : b; }
 

@@ -1,8 +1,9 @@
 // One attention layer: c copies of H heads, projections included.
-//   q = x Wq^T + bq, k, v likewise; z_g = softmax(scale q_g k_g^T) v_g; y = w (z Wo^T + sum of the
+//   q = x Wq^T + bq, k, v likewise; z_g = weights(scale q_g k_g^T) v_g; y = w (z Wo^T + sum of the
 //   copies' bo)
 // with w = 1/c where the copies are averaged. (Vaswani et al. 2017; copies: Amsel, Yehudai, Bruna
-// 2025.)
+// 2025; the heads' scores and weights mixed: Shazeer et al. 2020; shared keys and values: Shazeer
+// 2019, Ainslie et al. 2023.)
 #pragma once
 
 #include <cmath>
@@ -14,61 +15,81 @@
 
 namespace headroom {
 
+struct AttentionSizes {
+  std::size_t queries, keys,
+      values;        // rows of the three maps: c h_k K and, over the group, the same and c h_v V
+  std::size_t sums;  // c h_v V: columns of z
+  AttentionShape shape;
+  double output_scale;
+  bool plain;  // softmax heads of their own: the fastest kernel
+  std::size_t projected() const { return queries + keys + values; }
+};
+// config must be resolved; batch and tokens are those of the step.
+AttentionSizes attention_sizes(const ModelConfig& config, std::size_t batch, std::size_t tokens);
+
 template <class S>
 struct AttentionParams {
-  View<S, 2> qkv;       // (c(2HK + HV), C): the rows of query, key and value, one after the other
-  View<S, 2> qkv_bias;  // (1, c(2HK + HV)), or (0, ...) without bias
-  View<S, 2> output;    // (C, cHV)
+  View<S, 2> qkv;          // (projected, C): the rows of query, key and value, one after the other
+  View<S, 2> qkv_bias;     // (1, projected), or (0, ...) without bias
+  View<S, 2> output;       // (C, sums)
   View<S, 2> output_bias;  // (c, C), or (0, C)
+  View<S, 3> mix_scores;   // (c, h, h_k), or empty
+  View<S, 3> mix_weights;  // (c, h_v, h), or empty
 };
 
 template <class S>
 struct AttentionCache {
-  View<S, 2> qkv;    // (n, c(2HK + HV))
-  View<S, 2> z;      // (n, cHV) the heads' outputs
+  View<S, 2> qkv;    // (n, projected)
+  View<S, 2> z;      // (n, sums) the heads' outputs
   View<S, 4> stats;  // (B,G,2,T) largest score and 1 / sum of exponentials of each row
 };
 
 // What backward needs once, shared by all layers.
 template <class S>
 struct AttentionScratch {
-  View<S, 2> dqkv;     // as qkv
-  View<S, 2> dz;       // as z
-  View<S, 2> workers;  // (threads, floats of one worker)
+  View<S, 2> dqkv;      // as qkv
+  View<S, 2> dz;        // as z
+  View<S, 1> partials;  // the sequences' shares of the mixers' gradients
+  View<S, 2> workers;   // (threads, floats of one worker)
 };
 
-struct AttentionSizes {
-  std::size_t queries, values;  // cHK, cHV: rows of the query (and key) and of the value map
-  AttentionShape shape;
-  double output_scale;
+// How the maps start: U(+-value) or N(0, value^2) for query, key and value.
+struct AttentionInit {
+  InitRule input, output;
 };
-// config must be resolved; batch and tokens are those of the step.
-AttentionSizes attention_sizes(const ModelConfig& config, std::size_t batch, std::size_t tokens);
 
 template <class S>
 AttentionParams<S> attention_params(Binder<S>& b, const ModelConfig& c, const std::string& name,
-                                    double query_init, InitRule output_init) {
+                                    const AttentionInit& init) {
   const AttentionSizes n = attention_sizes(c, 1, 1);
-  const std::size_t bias = c.bias ? 1 : 0, width = c.width, rows = 2 * n.queries + n.values;
-  const InitRule in{c.init == Init::kTorch ? InitRule::Kind::kUniform : InitRule::Kind::kNormal,
-                    query_init};
+  const AttentionShape& s = n.shape;
+  const std::size_t width = c.width;
   AttentionParams<S> p;
   // The three weights lie next to each other, and so do the biases: together they are one map.
-  p.qkv = b.template tensor<2>(name + ".query.weight", {n.queries, width}, in, true);
-  b.template tensor<2>(name + ".key.weight", {n.queries, width}, in, true);
-  b.template tensor<2>(name + ".value.weight", {n.values, width}, in, true);
-  p.qkv.dims = {rows, width};
-  p.qkv_bias.dims = {bias, rows};
+  p.qkv = b.template tensor<2>(name + ".query.weight", {n.queries, width}, init.input, true);
+  b.template tensor<2>(name + ".key.weight", {n.keys, width}, init.input, true);
+  b.template tensor<2>(name + ".value.weight", {n.values, width}, init.input, true);
+  p.qkv.dims = {n.projected(), width};
+  p.qkv_bias.dims = {c.bias ? std::size_t{1} : 0, n.projected()};
   if (c.bias) {
     p.qkv_bias.data = b.template tensor<1>(name + ".query.bias", {n.queries}, {}, false).data;
-    b.template tensor<1>(name + ".key.bias", {n.queries}, {}, false);
+    b.template tensor<1>(name + ".key.bias", {n.keys}, {}, false);
     b.template tensor<1>(name + ".value.bias", {n.values}, {}, false);
   }
-  p.output = b.template tensor<2>(name + ".output.weight", {width, n.values}, output_init, true);
+  p.output = b.template tensor<2>(name + ".output.weight", {width, n.sums}, init.output, true);
   p.output_bias.dims = {0, width};
   if (c.bias)
-    p.output_bias =
-        b.template tensor<2>(name + ".output.bias", {c.attention.copies, width}, {}, false);
+    p.output_bias = b.template tensor<2>(name + ".output.bias", {s.copies, width}, {}, false);
+  const auto mixer = [&](MixInit mix, const char* which, std::size_t to, std::size_t from) {
+    if (mix == MixInit::kNone) return View<S, 3>{};
+    const InitRule rule =
+        mix == MixInit::kIdentity
+            ? InitRule{InitRule::Kind::kIdentity, 1}
+            : InitRule{InitRule::Kind::kNormal, 1 / std::sqrt(static_cast<double>(from))};
+    return b.template tensor<3>(name + which, {s.copies, to, from}, rule, true);
+  };
+  p.mix_scores = mixer(c.attention.mix_scores, ".mix_scores.weight", s.heads, s.score_heads);
+  p.mix_weights = mixer(c.attention.mix_weights, ".mix_weights.weight", s.value_heads, s.heads);
   return p;
 }
 
@@ -77,9 +98,9 @@ AttentionCache<S> attention_cache(Arena<S>& a, const ModelConfig& c, std::size_t
                                   std::size_t tokens) {
   const AttentionSizes n = attention_sizes(c, batch, tokens);
   AttentionCache<S> cache;
-  cache.qkv = a.take(batch * tokens, 2 * n.queries + n.values);
-  cache.z = a.take(batch * tokens, n.values);
-  cache.stats = a.take(batch, n.shape.heads, 2, tokens);
+  cache.qkv = a.take(batch * tokens, n.projected());
+  cache.z = a.take(batch * tokens, n.sums);
+  cache.stats = a.take(batch, n.shape.copies * n.shape.heads, 2, tokens);
   return cache;
 }
 
@@ -89,10 +110,13 @@ AttentionScratch<S> attention_scratch(Arena<S>& a, const ModelConfig& c, std::si
   const AttentionSizes n = attention_sizes(c, batch, tokens);
   AttentionScratch<S> s;
   if (training) {
-    s.dqkv = a.take(batch * tokens, 2 * n.queries + n.values);
-    s.dz = a.take(batch * tokens, n.values);
+    s.dqkv = a.take(batch * tokens, n.projected());
+    s.dz = a.take(batch * tokens, n.sums);
+    if (!n.plain) s.partials = a.take(ops::mixed_attention_partials<S>(n.shape));
   }
-  s.workers = a.take(n_threads, (ops::attention_scratch<S>(n.shape) + 15) / 16 * 16);
+  const std::size_t worker =
+      n.plain ? ops::attention_scratch<S>(n.shape) : ops::mixed_attention_scratch<S>(n.shape);
+  s.workers = a.take(n_threads, (worker + 15) / 16 * 16);
   return s;
 }
 
@@ -104,9 +128,14 @@ void attention_forward(const ModelConfig& c, View<S, 2> y, const AttentionCache<
   const AttentionSizes n = attention_sizes(c, cache.stats.dims[0], cache.stats.dims[3]);
   ops::linear_forward<S>(cache.qkv, x, p.qkv, p.qkv_bias, 1.0);
   const Matrix<const S> qkv = View<const S, 2>(cache.qkv);
-  ops::attention_forward<S>(Matrix<S>(cache.z), cache.stats, qkv.col_range(0, n.queries),
-                            qkv.col_range(n.queries, n.queries),
-                            qkv.col_range(2 * n.queries, n.values), n.shape, scratch.workers);
+  const Matrix<const S> q = qkv.col_range(0, n.queries), k = qkv.col_range(n.queries, n.keys),
+                        v = qkv.col_range(n.queries + n.keys, n.values);
+  const Matrix<S> z = cache.z;
+  if (n.plain)
+    ops::attention_forward<S>(z, cache.stats, q, k, v, n.shape, scratch.workers);
+  else
+    ops::mixed_attention_forward<S>(z, cache.stats, q, k, v, p.mix_scores, p.mix_weights, n.shape,
+                                    scratch.workers);
   ops::linear_forward<S>(y, View<const S, 2>(cache.z), p.output, p.output_bias, n.output_scale);
 }
 
@@ -116,16 +145,22 @@ void attention_backward(const ModelConfig& c, View<S, 2> dx, const AttentionPara
                         View<const S, 2> dy, View<const S, 2> x, const AttentionCache<S>& cache,
                         const AttentionScratch<S>& scratch, const AttentionParams<S>& p) {
   const AttentionSizes n = attention_sizes(c, cache.stats.dims[0], cache.stats.dims[3]);
-  const View<const S, 2> z = cache.z;
-  ops::linear_backward_params<S>(dp.output, dp.output_bias, dy, z, n.output_scale);
+  ops::linear_backward_params<S>(dp.output, dp.output_bias, dy, View<const S, 2>(cache.z),
+                                 n.output_scale);
   ops::linear_backward_input<S>(scratch.dz, dy, p.output, n.output_scale);
   const Matrix<const S> qkv = View<const S, 2>(cache.qkv);
+  const Matrix<const S> q = qkv.col_range(0, n.queries), k = qkv.col_range(n.queries, n.keys),
+                        v = qkv.col_range(n.queries + n.keys, n.values),
+                        dz = View<const S, 2>(scratch.dz);
   const Matrix<S> dqkv = scratch.dqkv;
-  ops::attention_backward<S>(dqkv.col_range(0, n.queries), dqkv.col_range(n.queries, n.queries),
-                             dqkv.col_range(2 * n.queries, n.values), View<const S, 2>(scratch.dz),
-                             cache.stats, qkv.col_range(0, n.queries),
-                             qkv.col_range(n.queries, n.queries),
-                             qkv.col_range(2 * n.queries, n.values), n.shape, scratch.workers);
+  const Matrix<S> dq = dqkv.col_range(0, n.queries), dk = dqkv.col_range(n.queries, n.keys),
+                  dv = dqkv.col_range(n.queries + n.keys, n.values);
+  if (n.plain)
+    ops::attention_backward<S>(dq, dk, dv, dz, cache.stats, q, k, v, n.shape, scratch.workers);
+  else
+    ops::mixed_attention_backward<S>(dq, dk, dv, dp.mix_scores, dp.mix_weights, dz, cache.stats, q,
+                                     k, v, p.mix_scores, p.mix_weights, n.shape, scratch.partials,
+                                     scratch.workers);
   const View<const S, 2> dqkv_view = scratch.dqkv;
   ops::linear_backward_params<S>(dp.qkv, dp.qkv_bias, dqkv_view, x, 1.0);
   ops::linear_backward_input<S>(dx, dqkv_view, p.qkv, 1.0);

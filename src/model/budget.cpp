@@ -13,6 +13,7 @@ std::string part_of(const std::string& name, bool& in_layer) {
   in_layer = rest.starts_with("layers.");
   if (in_layer) rest = rest.substr(rest.find('.', 7) + 1);
   if (rest.starts_with("attention.output")) return "attention output";
+  if (rest.starts_with("attention.mix")) return "attention mixing";
   if (rest.starts_with("attention.")) return "attention query, key, value";
   if (rest.starts_with("ffn.")) return "ffn";
   if (rest.starts_with("read_in")) return "read-in";
@@ -37,7 +38,7 @@ Budget model_budget(const ModelConfig& config, const ModelIo& io) {
   transformer_params(declare, c, io);
   Budget b;
   const AttentionSizes n = attention_sizes(c, 1, io.tokens);
-  b.d_h_r = std::uint64_t{c.width} * n.shape.heads * n.shape.key_size;
+  b.d_h_r = std::uint64_t{c.width} * n.queries;
 
   for (const ParamRow& row : table.rows()) {
     bool in_layer = false;
@@ -55,11 +56,18 @@ Budget model_budget(const ModelConfig& config, const ModelIo& io) {
   }
   const double keys =
       n.shape.causal ? (static_cast<double>(io.tokens) + 1) / 2 : static_cast<double>(io.tokens);
-  const double scores = 2 * keys * static_cast<double>(n.shape.heads) *
-                        static_cast<double>(n.shape.key_size + n.shape.value_size);
+  const AttentionShape& a = n.shape;
+  const double scores = 2 * keys * static_cast<double>(n.queries + n.sums);
+  const std::size_t mixed = (c.attention.mix_scores == MixInit::kNone ? 0 : a.score_heads) +
+                            (c.attention.mix_weights == MixInit::kNone ? 0 : a.value_heads);
+  const double mixing = 2 * keys * static_cast<double>(a.copies * a.heads * mixed);
+  const double layers = static_cast<double>(c.layers);
   part(b.layer, "attention scores and sums").forward_flops_per_token += scores;
-  part(b.model, "attention scores and sums").forward_flops_per_token +=
-      scores * static_cast<double>(c.layers);
+  part(b.model, "attention scores and sums").forward_flops_per_token += scores * layers;
+  if (mixed > 0) {
+    part(b.layer, "attention mixing").forward_flops_per_token += mixing;
+    part(b.model, "attention mixing").forward_flops_per_token += mixing * layers;
+  }
 
   for (const BudgetPart& p : b.layer) {
     b.layer_parameters += p.parameters;

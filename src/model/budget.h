@@ -28,8 +28,8 @@ struct Budget {
 };
 
 // Formulas: Amsel, Yehudai, Bruna 2025 for d H r; per token a map of p parameters costs 2p, and the
-// scores and the weighted sums of n keys cost 2 n H (r + v), half of n under a causal mask (n + 1)
-// / 2.
+// scores and the weighted sums of n keys cost 2 n H (r + v), mixing 2 n h (h_k + h_v), half of n
+// under a causal mask (n + 1) / 2.
 Budget model_budget(const ModelConfig& config, const ModelIo& io);
 
 }  // namespace headroom

@@ -45,6 +45,21 @@ void AttentionConfig::declare(Fields& f) {
   f.integer("copies", copies, {1, 65536},
             "Attention modules of `heads` heads each, in parallel in a layer.");
   f.choice("combine", combine, kCombines, "What becomes of the copies' outputs.");
+  f.integer("kv_heads", kv_heads, kSize,
+            "Heads of keys and values a copy, each shared by heads / kv_heads query heads (grouped "
+            "queries; "
+            "1: multi-query); null = heads.")
+      .alias({"n_kv_heads", "num_key_value_heads"});
+  f.choice(
+       "mix_scores", mix_scores, kMixInits,
+       "Talking heads: mixes the scaled scores of a copy's heads before the mask and the weights.")
+      .alias({"talking_heads", "mix_logits"});
+  f.choice("mix_weights", mix_weights, kMixInits,
+           "Talking heads: mixes the weights of a copy's heads before they sum the values.");
+  f.integer("score_heads", score_heads, kSize,
+            "Queries and keys a copy, h_k, mixed to `heads` scores by mix_scores; null = heads.");
+  f.integer("value_heads", value_heads, kSize,
+            "Values a copy, h_v, whose weights mix_weights makes of `heads`; null = heads.");
   f.choice("mask", mask, kMasks, "Which keys a query sees.").alias({"causal"});
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "core/attention_shape.h"
 #include "core/fields.h"
 
 namespace headroom {
@@ -52,10 +53,21 @@ inline constexpr std::array kPositionsTypes{
                           "one learned vector of the width a position, added"},
 };
 
-enum class AttentionType { kSoftmax };
 inline constexpr std::array kAttentionTypes{
     Choice<AttentionType>{AttentionType::kSoftmax, "softmax",
-                          "weights = softmax over the keys of the scaled scores"},
+                          "w_j = exp(s_j) / sum over the visible keys of exp(s)"},
+    Choice<AttentionType>{AttentionType::kLinear, "linear", "w_j = s_j / n for n visible keys"},
+    Choice<AttentionType>{AttentionType::kRelu, "relu", "w_j = max(s_j, 0) / n for n visible keys"},
+    Choice<AttentionType>{AttentionType::kSigmoid, "sigmoid", "w_j = 1 / (1 + exp(-s_j))"},
+};
+
+// Talking heads (Shazeer et al. 2020): a learned matrix over the heads.
+enum class MixInit { kNone, kIdentity, kFanIn };
+inline constexpr std::array kMixInits{
+    Choice<MixInit>{MixInit::kNone, "none", "heads do not talk"},
+    Choice<MixInit>{MixInit::kIdentity, "identity",
+                    "learned, starts as the identity: plain heads at step 0"},
+    Choice<MixInit>{MixInit::kFanIn, "fan_in", "learned, starts from N(0, 1 / fan_in)"},
 };
 
 enum class Combine { kMean, kSum };
@@ -113,6 +125,9 @@ struct AttentionConfig {
   std::optional<std::size_t> key_size, value_size;
   std::size_t copies = 1;
   Combine combine = Combine::kMean;
+  std::optional<std::size_t> kv_heads;
+  MixInit mix_scores = MixInit::kNone, mix_weights = MixInit::kNone;
+  std::optional<std::size_t> score_heads, value_heads;
   Mask mask = Mask::kNone;
   void declare(Fields& f);
 };

@@ -6,12 +6,14 @@
 #include <utility>
 
 #include "kernels/activation.h"
+#include "kernels/attention_mixed.h"
 #include "kernels/attention_softmax.h"
 #include "kernels/linear.h"
 #include "kernels/loss.h"
 #include "kernels/norm.h"
 #include "kernels/residual.h"
 #include "reference/activation.h"
+#include "reference/attention_mixed.h"
 #include "reference/attention_softmax.h"
 #include "reference/linear.h"
 #include "reference/loss.h"
@@ -46,6 +48,10 @@ HEADROOM_OP(add_positions_backward)
 HEADROOM_OP(attention_scratch)
 HEADROOM_OP(attention_forward)
 HEADROOM_OP(attention_backward)
+HEADROOM_OP(mixed_attention_scratch)
+HEADROOM_OP(mixed_attention_partials)
+HEADROOM_OP(mixed_attention_forward)
+HEADROOM_OP(mixed_attention_backward)
 HEADROOM_OP(squared_loss)
 
 #undef HEADROOM_OP

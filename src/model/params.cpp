@@ -39,6 +39,12 @@ void init_params(const ParamTable& table, std::uint64_t seed, View<float, 1> par
         random.fill_normal(values);
         for (float& x : values) x *= a;
         break;
+      case InitRule::Kind::kIdentity: {
+        const std::size_t n = row.shape.back();
+        for (std::size_t i = 0; i < values.size(); ++i)
+          values[i] = i / n % row.shape[row.shape.size() - 2] == i % n ? 1.0f : 0.0f;
+        break;
+      }
     }
   }
 }

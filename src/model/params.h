@@ -13,9 +13,9 @@
 
 namespace headroom {
 
-// How a tensor starts: constant, U(-a, a) or N(0, a^2).
+// How a tensor starts: constant, U(-a, a), N(0, a^2), or the identity over its last two dimensions.
 struct InitRule {
-  enum class Kind { kConstant, kUniform, kNormal } kind = Kind::kConstant;
+  enum class Kind { kConstant, kUniform, kNormal, kIdentity } kind = Kind::kConstant;
   double value = 0;
 };
 

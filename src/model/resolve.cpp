@@ -35,6 +35,33 @@ std::size_t derived_size(const ModelConfig& c, const std::optional<std::size_t>&
   return c.width / heads;
 }
 
+// Which heads may differ in number.
+void resolve_heads(AttentionConfig& a) {
+  const auto differs = [&](std::optional<std::size_t>& heads, MixInit mix, const char* heads_key,
+                           const char* mix_key) {
+    if (!heads) heads = a.heads;
+    if (*heads == a.heads) return;
+    const std::string what = std::string("model.attention.") + heads_key + " = " + text(*heads) +
+                             " differs from model.attention.heads = " + text(a.heads);
+    const std::string key = std::string("model.attention.") + mix_key;
+    if (mix == MixInit::kNone) fail(what + ", which needs " + key);
+    if (mix == MixInit::kIdentity)
+      fail(what + ": " + key + " = identity needs equal numbers; fan_in does not");
+  };
+  differs(a.score_heads, a.mix_scores, "score_heads", "mix_scores");
+  differs(a.value_heads, a.mix_weights, "value_heads", "mix_weights");
+  if (!a.kv_heads) a.kv_heads = a.heads;
+  if (*a.kv_heads == a.heads) return;
+  if (a.heads % *a.kv_heads != 0)
+    fail("model.attention.kv_heads = " + text(*a.kv_heads) +
+         " does not divide model.attention.heads = " + text(a.heads) +
+         ": counts that do: " + divisors(a.heads));
+  if (*a.score_heads != a.heads || *a.value_heads != a.heads)
+    fail("model.attention.kv_heads = " + text(*a.kv_heads) +
+         " does not go with score_heads or value_heads of another number than heads = " +
+         text(a.heads));
+}
+
 }  // namespace
 
 ModelConfig resolve(ModelConfig c, const ModelIo& io) {
@@ -60,6 +87,7 @@ ModelConfig resolve(ModelConfig c, const ModelIo& io) {
     c.norm.final_norm = c.norm.placement == NormPlacement::kPre && c.norm.type != NormType::kNone;
   c.attention.key_size = derived_size(c, c.attention.key_size, "key_size");
   c.attention.value_size = derived_size(c, c.attention.value_size, "value_size");
+  resolve_heads(c.attention);
   if (!c.positions.length) c.positions.length = io.tokens;
   if (c.positions.type != PositionsType::kNone && *c.positions.length < io.tokens)
     fail("model.positions.length = " + text(*c.positions.length) +
@@ -70,17 +98,26 @@ ModelConfig resolve(ModelConfig c, const ModelIo& io) {
 AttentionSizes attention_sizes(const ModelConfig& c, std::size_t batch, std::size_t tokens) {
   const AttentionConfig& a = c.attention;
   AttentionSizes n;
-  n.shape = {batch,
-             tokens,
-             tokens,
-             a.copies * a.heads,
-             *a.key_size,
-             *a.value_size,
-             1.0 / std::sqrt(static_cast<double>(*a.key_size)),
-             a.mask == Mask::kCausal};
-  n.queries = n.shape.heads * n.shape.key_size;
-  n.values = n.shape.heads * n.shape.value_size;
+  AttentionShape& s = n.shape;
+  s.batch = batch;
+  s.queries = s.keys = tokens;
+  s.copies = a.copies;
+  s.score_heads = *a.score_heads;
+  s.heads = a.heads;
+  s.value_heads = *a.value_heads;
+  s.group = a.heads / *a.kv_heads;
+  s.key_size = *a.key_size;
+  s.value_size = *a.value_size;
+  s.scale = 1.0 / std::sqrt(static_cast<double>(*a.key_size));
+  s.causal = a.mask == Mask::kCausal;
+  s.type = a.type;
+  n.queries = s.copies * s.score_heads * s.key_size;
+  n.keys = n.queries / s.group;
+  n.sums = s.copies * s.value_heads * s.value_size;
+  n.values = n.sums / s.group;
   n.output_scale = a.combine == Combine::kMean ? 1.0 / static_cast<double>(a.copies) : 1.0;
+  n.plain = a.mix_scores == MixInit::kNone && a.mix_weights == MixInit::kNone && s.group == 1 &&
+            a.type == AttentionType::kSoftmax;
   return n;
 }
 

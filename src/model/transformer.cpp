@@ -17,29 +17,24 @@ InitRule linear_init(std::size_t fan_in) { return uniform(inv_sqrt(fan_in)); }
 template <class S>
 BlockParams<S> block_params(Binder<S>& b, const ModelConfig& c) {
   constexpr double kGpt2Sd = 0.02;
-  const AttentionConfig& a = c.attention;
-  const std::size_t fan_out = a.heads * (2 * *a.key_size + *a.value_size);
-  const double residual_sd = kGpt2Sd / std::sqrt(2.0 * static_cast<double>(c.layers));
+  const AttentionSizes n = attention_sizes(c, 1, 1);
+  // nn.MultiheadAttention: Xavier-uniform over the fused matrix of one copy; nn.Linear elsewhere.
+  const double xavier =
+      std::sqrt(6.0 / (static_cast<double>(c.width) +
+                       static_cast<double>(n.projected()) / static_cast<double>(n.shape.copies)));
+  const InitRule residual = normal(kGpt2Sd / std::sqrt(2.0 * static_cast<double>(c.layers)));
+  const bool torch = c.init == Init::kTorch;
   BlockParams<S> p;
-  if (c.init == Init::kTorch) {
-    // nn.MultiheadAttention: Xavier-uniform over the fused (fan_out, width) matrix; nn.Linear
-    // elsewhere.
-    p.attention =
-        attention_params(b, c, "attention", std::sqrt(6.0 / static_cast<double>(c.width + fan_out)),
-                         linear_init(a.heads * *a.value_size));
-    p.norm1 = norm_params(b, c, "norm1");
-    if (c.ffn.width > 0) {
-      const InitRule up = linear_init(c.width), down = linear_init(c.ffn.width);
-      p.ffn = ffn_params(b, c, "ffn", up, up, down, down);
-      p.norm2 = norm_params(b, c, "norm2");
-    }
-  } else {
-    p.attention = attention_params(b, c, "attention", kGpt2Sd, normal(residual_sd));
-    p.norm1 = norm_params(b, c, "norm1");
-    if (c.ffn.width > 0) {
-      p.ffn = ffn_params(b, c, "ffn", normal(kGpt2Sd), {}, normal(residual_sd), {});
-      p.norm2 = norm_params(b, c, "norm2");
-    }
+  p.attention =
+      attention_params(b, c, "attention",
+                       torch ? AttentionInit{uniform(xavier), linear_init(n.sums / n.shape.copies)}
+                             : AttentionInit{normal(kGpt2Sd), residual});
+  p.norm1 = norm_params(b, c, "norm1");
+  if (c.ffn.width > 0) {
+    const InitRule up = linear_init(c.width), down = linear_init(c.ffn.width);
+    p.ffn = torch ? ffn_params(b, c, "ffn", up, up, down, down)
+                  : ffn_params(b, c, "ffn", normal(kGpt2Sd), {}, residual, {});
+    p.norm2 = norm_params(b, c, "norm2");
   }
   return p;
 }

@@ -41,7 +41,7 @@ void attention_forward(Matrix<S> z, View<S, 4> stats, Matrix<const S> q, Matrix<
   using std::exp;
   S* scores = scratch.data;
   for (std::size_t b = 0; b < s.batch; ++b)
-    for (std::size_t g = 0; g < s.heads; ++g)
+    for (std::size_t g = 0; g < s.copies * s.heads; ++g)
       for (std::size_t i = 0; i < s.queries; ++i) {
         const std::size_t n = attention_detail::visible(s, i);
         attention_detail::scores_of(scores, q, k, s, b, g, i);
@@ -71,7 +71,7 @@ void attention_backward(Matrix<S> dq, Matrix<S> dk, Matrix<S> dv, Matrix<const S
   S* weights = scratch.data;
   S* dweights = scratch.data + s.keys;
   for (std::size_t b = 0; b < s.batch; ++b)
-    for (std::size_t g = 0; g < s.heads; ++g)
+    for (std::size_t g = 0; g < s.copies * s.heads; ++g)
       for (std::size_t i = 0; i < s.queries; ++i) {
         const std::size_t n = attention_detail::visible(s, i), row = b * s.queries + i;
         attention_detail::scores_of(weights, q, k, s, b, g, i);

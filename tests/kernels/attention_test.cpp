@@ -64,7 +64,14 @@ void run(Problem<float>& p) {
 TEST(SoftmaxAttention, FollowsTheReferenceAtEveryLength) {
   for (std::size_t tokens = 1; tokens <= 67; ++tokens)
     for (const bool causal : {false, true}) {
-      const AttentionShape s{2, tokens, tokens, 3, 1 + tokens % 9, 1 + tokens % 5, 0.7, causal};
+      const AttentionShape s{.batch = 2,
+                             .queries = tokens,
+                             .keys = tokens,
+                             .heads = 3,
+                             .key_size = 1 + tokens % 9,
+                             .value_size = 1 + tokens % 5,
+                             .scale = 0.7,
+                             .causal = causal};
       Problem<float> fast = fast_problem(s);
       fill(fast, 1);
       run(fast);
@@ -94,7 +101,14 @@ TEST(SoftmaxAttention, FollowsTheReferenceAtEveryLength) {
 
 TEST(SoftmaxAttention, ExtremeScoresStayFinite) {
   for (const float size : {0.0f, 1e4f, 2e37f}) {
-    const AttentionShape s{1, 9, 9, 2, 3, 4, 1.0, false};
+    const AttentionShape s{.batch = 1,
+                           .queries = 9,
+                           .keys = 9,
+                           .heads = 2,
+                           .key_size = 3,
+                           .value_size = 4,
+                           .scale = 1.0,
+                           .causal = false};
     Problem<float> p = fast_problem(s);
     fill(p, size);
     for (float& x : p.k.flat()) x = x < 0 ? -1.0f : 1.0f;
@@ -108,7 +122,14 @@ TEST(SoftmaxAttention, ExtremeScoresStayFinite) {
 
 TEST(SoftmaxAttention, RowsThatSeeNothingGiveZero) {
   // No keys at all: each query's output and gradient are 0, and nothing else is touched.
-  const AttentionShape s{2, 3, 0, 2, 4, 5, 1.0, false};
+  const AttentionShape s{.batch = 2,
+                         .queries = 3,
+                         .keys = 0,
+                         .heads = 2,
+                         .key_size = 4,
+                         .value_size = 5,
+                         .scale = 1.0,
+                         .causal = false};
   Problem<float> p = fast_problem(s);
   fill(p, 1);
   for (float& x : p.z.flat()) x = 7;

@@ -23,10 +23,12 @@ inline void PrintTo(const ModelCase& c, std::ostream* out) { *out << c.name; }
 // and query and key where there is a single key; the scalar of an L2 norm whose output reaches the
 // next L2 norm through maps that only scale with it.
 inline bool without_effect(const ModelCase& c, const std::string& name) {
-  if (name.ends_with("attention.key.bias")) return true;
-  const bool query_or_key =
-      name.find(".query.") != std::string::npos || name.find(".key.") != std::string::npos;
-  if (query_or_key && c.io.tokens == 1) return true;
+  const bool softmax = c.config.attention.type == AttentionType::kSoftmax;
+  if (softmax && name.ends_with("attention.key.bias")) return true;
+  const bool query_or_key = name.find(".query.") != std::string::npos ||
+                            name.find(".key.") != std::string::npos ||
+                            name.find(".mix_scores.") != std::string::npos;
+  if (softmax && query_or_key && c.io.tokens == 1) return true;
   const bool post_l2 =
       c.config.norm.type == NormType::kL2 && c.config.norm.placement == NormPlacement::kPost;
   if (!post_l2) return false;
@@ -92,6 +94,51 @@ inline std::vector<ModelCase> model_cases() {
     c.io = {7, 3, 5};
     c.config.read_out = ReadOut::kSlice;
   });
+  add("mix_scores", [](ModelCase& c) {
+    c.config.attention.mix_scores = MixInit::kFanIn;
+    c.config.attention.score_heads = 2;
+    c.config.attention.copies = 2;
+  });
+  add("mix_scores_identity",
+      [](ModelCase& c) { c.config.attention.mix_scores = MixInit::kIdentity; });
+  add("mix_weights", [](ModelCase& c) {
+    c.config.attention.mix_weights = MixInit::kFanIn;
+    c.config.attention.value_heads = 5;
+  });
+  for (const std::size_t tokens : {1, 3, 17, 40})
+    add("mix_both_t" + std::to_string(tokens), [&](ModelCase& c) {
+      c.io.tokens = tokens;
+      c.config.layers = 1;
+      c.config.attention.mix_scores = c.config.attention.mix_weights = MixInit::kFanIn;
+      c.config.attention.score_heads = 4;
+      c.config.attention.value_heads = 2;
+      c.config.attention.copies = 2;
+      c.config.attention.key_size = 9;
+    });
+  add("grouped", [](ModelCase& c) {
+    c.config.attention.heads = 4;
+    c.config.attention.kv_heads = 2;
+    c.config.attention.copies = 2;
+  });
+  add("multi_query", [](ModelCase& c) {
+    c.config.attention.kv_heads = 1;
+    c.config.attention.mix_scores = MixInit::kFanIn;
+  });
+  for (const auto& [name, type] : {std::pair{"linear", AttentionType::kLinear},
+                                   {"relu", AttentionType::kRelu},
+                                   {"sigmoid", AttentionType::kSigmoid}})
+    for (const std::size_t tokens : {1, 5, 17}) {
+      const auto change = [&](ModelCase& c) {
+        c.config.attention.type = type;
+        c.io.tokens = tokens;
+        c.config.layers = 1;
+      };
+      add(std::string(name) + "_t" + std::to_string(tokens), change);
+      add(std::string(name) + "_mixed_t" + std::to_string(tokens), [&](ModelCase& c) {
+        change(c);
+        c.config.attention.mix_scores = c.config.attention.mix_weights = MixInit::kFanIn;
+      });
+    }
   add("final_norm_post", [](ModelCase& c) { c.config.norm.final_norm = true; });
   add("identical_layers", [](ModelCase& c) { c.config.init_layers = InitLayers::kIdentical; });
   for (const std::size_t heads : {1, 3, 5})

@@ -131,9 +131,41 @@ TEST_P(Twins, WithoutPositionsTokensAreASet) {
 INSTANTIATE_TEST_SUITE_P(Variants, Twins, ::testing::ValuesIn(testing::model_cases()),
                          [](const auto& variant) { return variant.param.name; });
 
+// Talking heads that start as the identity are plain heads: bit for bit where the scores are mixed,
+// and up to rounding where the weights are, which are then finished before they sum the values.
+TEST(TalkingHeads, IdentityMixingIsPlainAttention) {
+  for (const Mask mask : {Mask::kNone, Mask::kCausal}) {
+    testing::ModelCase c = testing::model_cases().front();
+    c.io.tokens = 19;
+    c.config.attention.mask = mask;
+    const Data data(c);
+    const auto output_of = [&](MixInit scores, MixInit weights) {
+      testing::ModelCase mixed = c;
+      mixed.config.attention.mix_scores = scores;
+      mixed.config.attention.mix_weights = weights;
+      Model<float> model(mixed.config, mixed.io, mixed.batch);
+      init_params(model.table(), 3, model.params());
+      // The plain model's parameters, with the mixers as they start.
+      Model<float> plain(c.config, c.io, c.batch);
+      init_params(plain.table(), 4, plain.params());
+      for (const ParamRow& row : plain.table().rows())
+        std::copy_n(&plain.params()(row.offset), row.size,
+                    &model.params()(model.table().find(row.name)->offset));
+      const View<const float, 3> y = model.forward(data.input);
+      return std::vector<float>(y.data, y.data + y.size());
+    };
+    const std::vector<float> plain = output_of(MixInit::kNone, MixInit::kNone);
+    EXPECT_EQ(output_of(MixInit::kIdentity, MixInit::kNone), plain);
+    const std::vector<float> weights = output_of(MixInit::kNone, MixInit::kIdentity);
+    for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_NEAR(weights[i], plain[i], 1e-6f);
+    EXPECT_NE(output_of(MixInit::kFanIn, MixInit::kNone), plain);
+  }
+}
+
 // One model with many more tiles than threads in every loop, on 1, 2, 3 and 8 threads.
-TEST(Threads, DoNotChangeABit) {
+void expect_equal_on_any_threads(MixInit mix) {
   testing::ModelCase c;
+  c.config.attention.mix_scores = c.config.attention.mix_weights = mix;
   c.io = {64, 64, 16};
   c.batch = 64;
   c.config.width = 64;
@@ -160,6 +192,11 @@ TEST(Threads, DoNotChangeABit) {
   for (std::size_t i = 1; i < results.size(); ++i)
     EXPECT_EQ(std::memcmp(results[0].data(), results[i].data(), results[0].size() * sizeof(float)),
               0);
+}
+
+TEST(Threads, DoNotChangeABit) {
+  expect_equal_on_any_threads(MixInit::kNone);
+  expect_equal_on_any_threads(MixInit::kFanIn);
 }
 
 }  // namespace

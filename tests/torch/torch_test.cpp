@@ -100,8 +100,13 @@ TEST_P(Frozen, FloatFollowsToFiveDigits) {
     const bool gradient = tensor.name.starts_with("grad.");
     if (!gradient && tensor.name != "output" && tensor.name != "loss") continue;
     const std::vector<double> want = values_of(torch_, tensor.name);
-    const double scale =
-        gradient ? std::max(largest_of(want), 1e-3 * model_largest) : largest_of(want);
+    // Under softmax the key bias has no effect: its gradient is 0 in theory and rounding in
+    // practice.
+    const bool without_effect =
+        tensor.name.ends_with("attention.key.bias") && largest_of(want) < 1e-12;
+    const double scale = !gradient        ? largest_of(want)
+                         : without_effect ? 0.1 * model_largest
+                                          : std::max(largest_of(want), 1e-3 * model_largest);
     expect_close(values_of(step, tensor.name), want, 1e-5 * scale, tensor.name);
   }
 }
