@@ -24,6 +24,7 @@ struct Model<S>::Impl {
 
   void lay_out(std::size_t new_batch, std::size_t new_tokens) {
     assert(new_batch <= max_batch && new_tokens <= io.tokens);
+    assert(static_cast<std::size_t>(threads()) <= n_threads);  // each has its scratch
     if (new_batch == batch && new_tokens == tokens) return;
     batch = new_batch;
     tokens = new_tokens;
