@@ -69,8 +69,9 @@ void EvalConfig::declare(Fields& f) {
       .alias({"eval_every", "interval"});
   f.integer("items", items, {1, 1ull << 32}, "Held-out sequences, the same ones every time.")
       .alias({"n_items", "samples", "n_samples"});
-  f.integer("batch", batch, {1, kMaxBatch},
-            "Sequences at a time, without effect on the result; null = train.batch / train.accumulate.")
+  f.integer(
+       "batch", batch, {1, kMaxBatch},
+       "Sequences at a time, without effect on the result; null = train.batch / train.accumulate.")
       .alias({"batch_size"});
   f.integer("seed", seed, {}, "Seed of the held-out stream; it does not follow the config's seed.");
   f.text("best_metric", best_metric, "Column of eval.csv by which the best checkpoint is chosen.")

@@ -13,20 +13,26 @@ namespace headroom {
 
 enum class Precision { kFloat32 };
 inline constexpr std::array kPrecisions{
-    Choice<Precision>{Precision::kFloat32, "float32", "single precision throughout; sums of losses and norms in double"},
+    Choice<Precision>{Precision::kFloat32, "float32",
+                      "single precision throughout; sums of losses and norms in double"},
 };
 
 enum class OptimizerType { kAdamW, kSgd };
 inline constexpr std::array kOptimizerTypes{
-    Choice<OptimizerType>{OptimizerType::kAdamW, "adamw", "Adam with decoupled weight decay (Loshchilov and Hutter 2019)"},
-    Choice<OptimizerType>{OptimizerType::kSgd, "sgd", "stochastic gradient descent, with heavy-ball momentum where `momentum` is above 0"},
+    Choice<OptimizerType>{OptimizerType::kAdamW, "adamw",
+                          "Adam with decoupled weight decay (Loshchilov and Hutter 2019)"},
+    Choice<OptimizerType>{
+        OptimizerType::kSgd, "sgd",
+        "stochastic gradient descent, with heavy-ball momentum where `momentum` is above 0"},
 };
 
 enum class ScheduleType { kConstant, kLinear, kCosine };
 inline constexpr std::array kScheduleTypes{
     Choice<ScheduleType>{ScheduleType::kConstant, "constant", "lr after the warm-up"},
-    Choice<ScheduleType>{ScheduleType::kLinear, "linear", "a straight line from lr to floor * lr at the horizon"},
-    Choice<ScheduleType>{ScheduleType::kCosine, "cosine", "half a cosine from lr to floor * lr at the horizon"},
+    Choice<ScheduleType>{ScheduleType::kLinear, "linear",
+                         "a straight line from lr to floor * lr at the horizon"},
+    Choice<ScheduleType>{ScheduleType::kCosine, "cosine",
+                         "half a cosine from lr to floor * lr at the horizon"},
 };
 
 struct OptimizerConfig {

@@ -47,7 +47,8 @@ class TrainCases : public testing::Test {
     return std::atof(match[1].str().c_str());
   }
   int shell(const std::string& command) {
-    const int status = std::system(("cd '" + folder_.path().string() + "' || exit 1; " + command).c_str());
+    const int status =
+        std::system(("cd '" + folder_.path().string() + "' || exit 1; " + command).c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
   static std::string quoted(const std::string& text) { return "'" + text + "'"; }
