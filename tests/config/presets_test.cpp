@@ -1,0 +1,48 @@
+// The configs that come with the program: each is accepted, and the models have their published
+// sizes.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+
+#include "config/read.h"
+#include "config/write.h"
+#include "model/budget.h"
+#include "train/evaluate.h"
+
+namespace headroom {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::uint64_t parameters_of(const std::string& name) {
+  const RunConfig config = read_run_config((fs::path(HEADROOM_CONFIGS) / name).string());
+  return model_budget(config.model, model_io(*make_task(config.task))).parameters;
+}
+
+TEST(Presets, EachIsAcceptedAndFedBack) {
+  std::size_t count = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(HEADROOM_CONFIGS)) {
+    if (entry.path().extension() != ".json") continue;
+    const RunConfig config = read_run_config(entry.path().string());
+    const std::string text = config_text(config);
+    EXPECT_EQ(config_text(read_run_config_text(text)), text) << entry.path();
+    ++count;
+  }
+  EXPECT_GE(count, 12u);
+}
+
+TEST(Presets, HaveTheirPublishedParameters) {
+  // Garg et al.: .2M, 1.2M and 9.5M; the position table holds 202.
+  EXPECT_EQ(parameters_of("models/gpt2-garg-standard.json"), 9534977u);
+  EXPECT_NEAR(static_cast<double>(parameters_of("models/gpt2-garg-small.json")), 1.2e6, 5e4);
+  EXPECT_NEAR(static_cast<double>(parameters_of("models/gpt2-garg-tiny.json")), 2e5, 4e4);
+  // Mixing adds 2 h^2 a layer.
+  EXPECT_EQ(parameters_of("models/gpt2-garg-talking.json"), 9534977u + 12 * 2 * 8 * 8);
+  // 4 d^2 + 4 d of attention, 2 d F + F + d of the FFN, two scalars.
+  EXPECT_EQ(parameters_of("models/amsel-encoder.json"),
+            4u * 64 * 65 + 2 * 64 * 2048 + 2048 + 64 + 2);
+}
+
+}  // namespace
+}  // namespace headroom
