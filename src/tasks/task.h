@@ -62,7 +62,7 @@ class Task {
   const TaskConfig& config() const { return config_; }
 
  protected:
-  explicit Task(TaskConfig config) : config_(std::move(config)) {}
+  explicit Task(TaskConfig config) : config_(config) {}
   TaskConfig config_;
 };
 
