@@ -95,7 +95,7 @@ Fields::Field& Fields::boolean(std::string name, std::optional<bool>& storage,
 
 Fields::Field& Fields::text(std::string name, std::string& storage, std::string sentence) {
   Field& field = add(std::move(name), Kind::kText, std::move(sentence));
-  field.set_text = [&storage, fallback = storage](std::optional<std::string> value) {
+  field.set_text = [&storage, fallback = storage](const std::optional<std::string>& value) {
     storage = value.value_or(fallback);
   };
   field.get_text = [&storage] { return storage; };
@@ -105,7 +105,8 @@ Fields::Field& Fields::text(std::string name, std::string& storage, std::string 
 Fields::Field& Fields::texts(std::string name, std::vector<std::string>& storage,
                              std::string sentence) {
   Field& field = add(std::move(name), Kind::kTexts, std::move(sentence));
-  field.set_texts = [&storage, fallback = storage](std::optional<std::vector<std::string>> values) {
+  field.set_texts = [&storage,
+                     fallback = storage](const std::optional<std::vector<std::string>>& values) {
     storage = values.value_or(fallback);
   };
   field.get_texts = [&storage] { return storage; };

@@ -65,11 +65,10 @@ bool is_name_of(const Field& field, std::string_view word) {
 
 std::string find_below(const Fields& fields, std::string_view word, const std::string& path) {
   for (const Field& field : fields.rows()) {
-    const std::string here = child(path, field.name);
+    std::string here = child(path, field.name);
     if (here == word || is_name_of(field, word)) return here;
     if (!field.section) continue;
-    if (const std::string inner = find_below(*field.section, word, here); !inner.empty())
-      return inner;
+    if (std::string inner = find_below(*field.section, word, here); !inner.empty()) return inner;
   }
   return "";
 }

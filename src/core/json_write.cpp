@@ -78,7 +78,7 @@ class Writer {
 
   void new_line(int level) {
     out += '\n';
-    out.append(static_cast<std::size_t>(level * indent_), ' ');
+    out.append(static_cast<std::size_t>(level) * static_cast<std::size_t>(indent_), ' ');
   }
 
   int indent_;
