@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 #include <vector>
 
 namespace headroom {
@@ -50,9 +51,9 @@ std::string progress_line(const ProgressView& view, int columns, bool color) {
   if (view.held_out) add("held-out " + short_text(*view.held_out));
   std::string text;
   for (const std::string& part : parts) {
-    const std::string next = text.empty() ? part : text + "  " + part;
+    std::string next = text.empty() ? part : text + "  " + part;
     if (next.size() > room) break;
-    text = next;
+    text = std::move(next);
   }
   if (text.size() + kMinBar + 4 > room) return text;
   const std::size_t width = std::min(kMaxBar, room - text.size() - 4);
