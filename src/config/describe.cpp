@@ -34,8 +34,9 @@ void add_section_paths(const Fields& fields, const std::string& path,
                        std::vector<std::string>& out) {
   for (const Fields::Field& field : fields.rows()) {
     if (!field.section) continue;
-    out.push_back(path.empty() ? field.name : path + "." + field.name);
-    add_section_paths(*field.section, out.back(), out);
+    const std::string here = path.empty() ? field.name : path + "." + field.name;
+    out.push_back(here);
+    add_section_paths(*field.section, here, out);
   }
 }
 
