@@ -19,9 +19,10 @@ class Binder {
   explicit Binder(ParamTable& declare_into) : table_(&declare_into) {}
   explicit Binder(S* flat) : flat_(flat) {}
 
-  // Names and init streams are counted under this prefix, such as "layers.3.". With `copy_of_first`
-  // the tensors draw from the streams of the layer that started at `first_stream`.
+  // Names from here on begin with this prefix, such as "layers.3.".
   void enter(std::string prefix) { prefix_ = std::move(prefix); }
+  // The init stream of the next tensor; a layer set back to the first one's stream starts as its
+  // copy.
   std::size_t stream() const { return stream_; }
   void set_stream(std::size_t stream) { stream_ = stream; }
 
