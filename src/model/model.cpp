@@ -94,13 +94,17 @@ std::size_t Model<S>::memory_bytes() const {
 }
 
 template <class S>
-View<const S, 3> Model<S>::forward(View<const S, 3> input) {
+View<const S, 3> Model<S>::forward(View<const S, 3> input,
+                                   [[maybe_unused]] View<const S, 3> query) {
+  assert(query.empty());  // no model asks with tokens of their own yet
   impl_->lay_out(input.dims[0], input.dims[1]);
   return transformer_forward(impl_->config, impl_->cache, input, impl_->params);
 }
 
 template <class S>
-void Model<S>::backward(View<const S, 3> input, View<const S, 3> doutput) {
+void Model<S>::backward(View<const S, 3> input, View<const S, 3> doutput,
+                        [[maybe_unused]] View<const S, 3> query) {
+  assert(query.empty());
   assert(impl_->training && input.dims[0] == impl_->batch && input.dims[1] == impl_->tokens);
   transformer_backward(impl_->config, impl_->grads, doutput, input, impl_->cache, impl_->params);
 }

@@ -18,6 +18,7 @@ struct ModelIo {
   std::size_t input_dim = 0;   // D: coordinates of a token
   std::size_t output_dim = 0;  // O: coordinates of a prediction
   std::size_t tokens = 0;      // T: the longest sequence
+  std::size_t queries = 0;     // Q: the most query tokens beside it; 0: the tokens ask themselves
 };
 
 // The config with every null filled in for this task; throws Error(kUsage) for impossible
@@ -39,12 +40,13 @@ class Model {
   View<S, 1> grads();
   std::size_t memory_bytes() const;  // of parameters, gradients and activations
 
-  // input (B,T,D), B <= max_batch, T <= io.tokens. Returns the output (B,T,O), valid until the next
-  // forward.
-  View<const S, 3> forward(View<const S, 3> input);
-  // Adds the gradient of the last forward to grads(). doutput (B,T,O) is the loss's gradient by the
-  // output.
-  void backward(View<const S, 3> input, View<const S, 3> doutput);
+  // input (B,T,D), B <= max_batch, T <= io.tokens; query (B,Q,D), Q <= io.queries, where the task
+  // asks with tokens of their own, else empty. Returns the output (B,T,O), or (B,Q,O) with queries,
+  // valid until the next forward.
+  View<const S, 3> forward(View<const S, 3> input, View<const S, 3> query = {});
+  // Adds the gradient of the last forward, of the same input and query, to grads(). doutput, as the
+  // output, is the loss's gradient by it.
+  void backward(View<const S, 3> input, View<const S, 3> doutput, View<const S, 3> query = {});
 
  private:
   struct Impl;
