@@ -119,6 +119,23 @@ void sigmoid_backward(float* d, const Panel& p) {
   map_gradient(d, p, [](Vec w, Vec) { return w * (1.0f - w); });
 }
 
+void hard_again(const Panel& p, const float*, const float*) {
+  for_each_vector(p, [&](std::size_t l, std::size_t query) {
+    Vec top = broadcast(-kInfinity);
+    for (std::size_t j = 0; j < p.keys; ++j)
+      top = max(masked(load(p.values + j * p.stride + l), p, query, j, broadcast(-kInfinity)), top);
+    Vec open = broadcast(1.0f);  // 0 once the first of the largest is found
+    for (std::size_t j = 0; j < p.keys; ++j) {
+      float* s = p.values + j * p.stride + l;
+      const Vec score = load(s);
+      const Vec weight = masked(score == top ? open : Vec{}, p, query, j, Vec{});
+      open -= weight;
+      store(s, score == score ? weight : score);  // a NaN stays one
+    }
+  });
+}
+void no_gradient(float*, const Panel&) { assert(false && "hard weights are not trained"); }
+
 // Without statistics forward does what backward does again.
 template <void (*Again)(const Panel&, const float*, const float*)>
 void plain_forward(const Panel& p, float*, float*) {
@@ -130,6 +147,7 @@ constexpr WeightRule kRules[] = {
     {AttentionType::kLinear, plain_forward<linear_again>, linear_again, linear_backward},
     {AttentionType::kRelu, plain_forward<relu_again>, relu_again, relu_backward},
     {AttentionType::kSigmoid, plain_forward<sigmoid_again>, sigmoid_again, sigmoid_backward},
+    {AttentionType::kHard, plain_forward<hard_again>, hard_again, no_gradient},
 };
 
 }  // namespace

@@ -44,11 +44,11 @@ void linear_forward(Matrix<float> y, Matrix<const float> x, View<const float, 2>
 }
 
 void linear_backward_input(Matrix<float> dx, Matrix<const float> dy, View<const float, 2> w,
-                           double alpha) {
+                           double alpha, double beta) {
   parallel_rows(dx.rows, tile_rows(w.dims[1], w.dims[0]),
                 [&](std::size_t first, std::size_t count) {
                   matmul(dx.row_range(first, count), dy.row_range(first, count), Transpose::kNo, w,
-                         Transpose::kNo, static_cast<float>(alpha), 0.0f);
+                         Transpose::kNo, static_cast<float>(alpha), static_cast<float>(beta));
                 });
 }
 

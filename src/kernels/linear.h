@@ -9,9 +9,9 @@ namespace headroom::kernels {
 void linear_forward(Matrix<float> y, Matrix<const float> x, View<const float, 2> w,
                     View<const float, 2> bias, double alpha);
 
-// dx (n,in) = alpha * dy (n,out) w.
+// dx (n,in) = alpha * dy (n,out) w + beta * dx; with beta = 0 what was there does not matter.
 void linear_backward_input(Matrix<float> dx, Matrix<const float> dy, View<const float, 2> w,
-                           double alpha);
+                           double alpha, double beta = 0);
 
 // dw (out,in) += alpha * dy^T x; each row of dbias (m,out) += alpha * (sum over rows of dy).
 void linear_backward_params(View<float, 2> dw, View<float, 2> dbias, Matrix<const float> dy,

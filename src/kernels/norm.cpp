@@ -74,6 +74,46 @@ void layernorm_backward(View<float, 2> dx, View<float, 1> dg, View<float, 1> db,
   });
 }
 
+void rmsnorm_forward(View<float, 2> y, View<float, 1> rrms, View<const float, 2> x,
+                     View<const float, 1> g, double eps) {
+  const std::size_t cols = x.dims[1];
+  const float inv_cols = 1.0f / static_cast<float>(cols);
+  parallel_rows(x.dims[0], tile_rows(cols), [&](std::size_t first, std::size_t count) {
+    for (std::size_t i = first; i < first + count; ++i) {
+      const float* xi = x.data + i * cols;
+      const float r = 1.0f / std::sqrt(dot(xi, xi, cols) * inv_cols + static_cast<float>(eps));
+      for (std::size_t c = 0; c < cols; ++c) y.data[i * cols + c] = xi[c] * r * g.data[c];
+      rrms.data[i] = r;
+    }
+  });
+}
+
+void rmsnorm_backward(View<float, 2> dx, View<float, 1> dg, View<const float, 2> dy,
+                      View<const float, 2> x, View<const float, 1> rrms, View<const float, 1> g) {
+  const std::size_t rows = x.dims[0], cols = x.dims[1];
+  const float inv_cols = 1.0f / static_cast<float>(cols);
+  // dx = r (h - x r^2 mean(h x)), h = g dy.
+  parallel_rows(rows, tile_rows(cols), [&](std::size_t first, std::size_t count) {
+    for (std::size_t i = first; i < first + count; ++i) {
+      const float* xi = x.data + i * cols;
+      float* dxi = dx.data + i * cols;
+      const float r = rrms.data[i];
+      for (std::size_t c = 0; c < cols; ++c) dxi[c] = dy.data[i * cols + c] * g.data[c];
+      const float along = r * r * dot(dxi, xi, cols) * inv_cols;
+      for (std::size_t c = 0; c < cols; ++c) dxi[c] = r * (dxi[c] - xi[c] * along);
+    }
+  });
+  parallel_rows(cols, kColumns, [&](std::size_t first, std::size_t count) {
+    float sums[kColumns] = {};
+    for (std::size_t i = 0; i < rows; ++i) {
+      const float* xi = x.data + i * cols + first;
+      const float* dyi = dy.data + i * cols + first;
+      for (std::size_t c = 0; c < count; ++c) sums[c] += dyi[c] * (xi[c] * rrms.data[i]);
+    }
+    for (std::size_t c = 0; c < count; ++c) dg.data[first + c] += sums[c];
+  });
+}
+
 void l2norm_forward(View<float, 2> y, View<float, 1> inverse, View<const float, 2> x,
                     View<const float, 1> s, double eps) {
   const std::size_t cols = x.dims[1];

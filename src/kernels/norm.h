@@ -16,6 +16,13 @@ void layernorm_backward(View<float, 2> dx, View<float, 1> dg, View<float, 1> db,
                         View<const float, 2> dy, View<const float, 2> x, View<const float, 1> mean,
                         View<const float, 1> rstd, View<const float, 1> g);
 
+// RMSNorm (Zhang and Sennrich 2019): y = g x * rrms, rrms = 1 / sqrt(mean of x^2 + eps), g (C).
+void rmsnorm_forward(View<float, 2> y, View<float, 1> rrms, View<const float, 2> x,
+                     View<const float, 1> g, double eps);
+// dx is written, dg accumulates.
+void rmsnorm_backward(View<float, 2> dx, View<float, 1> dg, View<const float, 2> dy,
+                      View<const float, 2> x, View<const float, 1> rrms, View<const float, 1> g);
+
 // The norm of Amsel et al.'s encoders: y = s x / max(||x||_2, eps) with one scalar s (1); a zero
 // row gives 0. inverse (n) holds 1 / max(||x||, eps), 0 for a zero row.
 void l2norm_forward(View<float, 2> y, View<float, 1> inverse, View<const float, 2> x,

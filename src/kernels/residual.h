@@ -8,9 +8,9 @@ namespace headroom::kernels {
 // z = x + y, all (n,C). z may be x or y.
 void add_forward(View<float, 2> z, View<const float, 2> x, View<const float, 2> y);
 
-// x (B,T,C) += table (>=T,C), row t to every token t of every sequence.
-void add_positions_forward(View<float, 3> x, View<const float, 2> table);
-// dtable (>=T,C) += sum over B of dx (B,T,C).
-void add_positions_backward(View<float, 2> dtable, View<const float, 3> dx);
+// x (B*T,P) += table (>=T,P), row t to every token t of every sequence of `tokens` = T.
+void add_positions_forward(Matrix<float> x, View<const float, 2> table, std::size_t tokens);
+// dtable (>=T,P) += sum over B of dx (B*T,P).
+void add_positions_backward(View<float, 2> dtable, Matrix<const float> dx, std::size_t tokens);
 
 }  // namespace headroom::kernels

@@ -1,6 +1,8 @@
-// A layer: attention and FFN, each in a residual branch with its norm before (x + f(norm x)) or
-// after (norm(x + f x)).
+// A layer: attention, in a decoder cross-attention, and FFN, each in a residual branch with its
+// norm before (x + f(norm x)) or after (norm(x + f x)).
 #pragma once
+
+#include <utility>
 
 #include "model/attention.h"
 #include "model/ffn.h"
@@ -15,29 +17,44 @@ struct BranchCache {
   View<S, 2> out;    // (n,C)
 };
 
+// The norms stand in the order of the branches: norm1 with attention, then cross_attention's, then
+// the FFN's.
 template <class S>
 struct BlockParams {
   AttentionParams<S> attention;
-  NormParams<S> norm1, norm2;
-  FfnParams<S> ffn;  // absent where ffn.width is 0, and norm2 with it
+  NormParams<S> norm1;
+  AttentionParams<S> cross_attention;  // a decoder's; absent elsewhere, and cross_norm with it
+  NormParams<S> cross_norm;
+  FfnParams<S> ffn;  // absent where ffn.width is 0, and ffn_norm with it
+  NormParams<S> ffn_norm;
 };
 
 template <class S>
 struct BlockCache {
-  AttentionCache<S> attention;
+  AttentionCache<S> attention, cross_attention;
   FfnCache<S> ffn;
-  BranchCache<S> branch1, branch2;
+  BranchCache<S> branch1, cross_branch, ffn_branch;
 };
 
-// Temporaries that all layers share.
+// Temporaries that all layers of a stack share.
 template <class S>
 struct BlockScratch {
-  AttentionScratch<S> attention;
+  AttentionScratch<S> attention, cross_attention;
+  FfnScratch<S> ffn;
   View<S, 2> branch;    // (n,C) f's output, and in backward the gradient by f's input
   View<S, 2> dsum;      // (n,C)
-  View<S, 2> dhidden;   // (n,F)
   View<S, 1> row_sums;  // (n)
 };
+
+// What kind of layers a stack is made of.
+struct BlockPlan {
+  AttentionSite attention;
+  bool decoder = false;  // cross-attention behind the self-attention
+  std::size_t batch = 0, tokens = 0, memory_tokens = 0;
+  std::size_t rows() const { return batch * tokens; }
+  std::size_t keys() const { return attention.cross ? memory_tokens : tokens; }
+};
+inline constexpr AttentionSite kDecoderCross{.cross = true, .causal = false, .distances = false};
 
 template <class S>
 BranchCache<S> branch_cache(Arena<S>& a, const ModelConfig& c, std::size_t rows) {
@@ -49,29 +66,36 @@ BranchCache<S> branch_cache(Arena<S>& a, const ModelConfig& c, std::size_t rows)
 }
 
 template <class S>
-BlockCache<S> block_cache(Arena<S>& a, const ModelConfig& c, std::size_t batch,
-                          std::size_t tokens) {
+BlockCache<S> block_cache(Arena<S>& a, const ModelConfig& c, const BlockPlan& plan) {
   BlockCache<S> cache;
-  cache.attention = attention_cache(a, c, batch, tokens);
-  cache.branch1 = branch_cache(a, c, batch * tokens);
+  cache.attention = attention_cache(a, c, plan.attention, plan.batch, plan.tokens, plan.keys());
+  cache.branch1 = branch_cache(a, c, plan.rows());
+  if (plan.decoder) {
+    cache.cross_attention =
+        attention_cache(a, c, kDecoderCross, plan.batch, plan.tokens, plan.memory_tokens);
+    cache.cross_branch = branch_cache(a, c, plan.rows());
+  }
   if (c.ffn.width > 0) {
-    cache.ffn = ffn_cache(a, c, batch * tokens);
-    cache.branch2 = branch_cache(a, c, batch * tokens);
+    cache.ffn = ffn_cache(a, c, plan.rows());
+    cache.ffn_branch = branch_cache(a, c, plan.rows());
   }
   return cache;
 }
 
 template <class S>
-BlockScratch<S> block_scratch(Arena<S>& a, const ModelConfig& c, std::size_t batch,
-                              std::size_t tokens, std::size_t n_threads, bool training) {
+BlockScratch<S> block_scratch(Arena<S>& a, const ModelConfig& c, const BlockPlan& plan,
+                              std::size_t n_threads, bool training) {
   BlockScratch<S> s;
-  const std::size_t rows = batch * tokens;
-  s.attention = attention_scratch(a, c, batch, tokens, n_threads, training);
-  s.branch = a.take(rows, c.width);
+  s.attention = attention_scratch(a, c, plan.attention, plan.batch, plan.tokens, plan.keys(),
+                                  n_threads, training);
+  if (plan.decoder)
+    s.cross_attention = attention_scratch(a, c, kDecoderCross, plan.batch, plan.tokens,
+                                          plan.memory_tokens, n_threads, training);
+  s.branch = a.take(plan.rows(), c.width);
   if (training) {
-    s.dsum = a.take(rows, c.width);
-    s.dhidden = a.take(rows, c.ffn.width);
-    s.row_sums = a.take(rows);
+    s.dsum = a.take(plan.rows(), c.width);
+    s.ffn = ffn_scratch(a, c, plan.rows());
+    s.row_sums = a.take(plan.rows());
   }
   return s;
 }
@@ -121,41 +145,69 @@ void branch_backward(const ModelConfig& c, View<S, 2> dx, const NormParams<S>& d
 
 // Returns the layer's output (n,C), which lies in its cache.
 template <class S>
-View<const S, 2> block_forward(const ModelConfig& c, const BlockCache<S>& cache,
-                               const BlockScratch<S>& scratch, View<const S, 2> x,
+View<const S, 2> block_forward(const ModelConfig& c, const BlockPlan& plan,
+                               const BlockCache<S>& cache, const BlockScratch<S>& scratch,
+                               View<const S, 2> x, const AttentionContext<S>& context,
                                const BlockParams<S>& p) {
-  branch_forward(c, cache.branch1, scratch.branch, x, p.norm1,
-                 [&](View<S, 2> y, View<const S, 2> in) {
-                   attention_forward(c, y, cache.attention, scratch.attention, in, p.attention);
-                 });
-  if (c.ffn.width == 0) return cache.branch1.out;
   branch_forward(
-      c, cache.branch2, scratch.branch, View<const S, 2>(cache.branch1.out), p.norm2,
+      c, cache.branch1, scratch.branch, x, p.norm1, [&](View<S, 2> y, View<const S, 2> in) {
+        attention_forward(c, y, cache.attention, scratch.attention, in, context, p.attention);
+      });
+  x = cache.branch1.out;
+  if (plan.decoder) {
+    branch_forward(c, cache.cross_branch, scratch.branch, x, p.cross_norm,
+                   [&](View<S, 2> y, View<const S, 2> in) {
+                     attention_forward(c, y, cache.cross_attention, scratch.cross_attention, in,
+                                       context, p.cross_attention);
+                   });
+    x = cache.cross_branch.out;
+  }
+  if (c.ffn.width == 0) return x;
+  branch_forward(
+      c, cache.ffn_branch, scratch.branch, x, p.ffn_norm,
       [&](View<S, 2> y, View<const S, 2> in) { ffn_forward(c, y, cache.ffn, in, p.ffn); });
-  return cache.branch2.out;
+  return cache.ffn_branch.out;
 }
 
-// dx is written, dp accumulates; dmiddle (n,C) holds the gradient between the two branches. dx,
-// dmiddle and dout are three different buffers.
+// d.now (n,C) holds the gradient by the layer's output, and afterwards that by its input; dp and
+// dcontext accumulate.
 template <class S>
-void block_backward(const ModelConfig& c, View<S, 2> dx, const BlockParams<S>& dp,
-                    View<S, 2> dmiddle, View<const S, 2> dout, View<const S, 2> x,
+struct GradientBuffers {
+  View<S, 2> now, next;  // (n,C) each
+  void swap() { std::swap(now, next); }
+};
+
+template <class S>
+void block_backward(const ModelConfig& c, const BlockPlan& plan, GradientBuffers<S>& d,
+                    const BlockParams<S>& dp, const AttentionContextGrads<S>& dcontext,
+                    View<const S, 2> x, const AttentionContext<S>& context,
                     const BlockCache<S>& cache, const BlockScratch<S>& scratch,
                     const BlockParams<S>& p) {
-  View<const S, 2> dbranch1 = dout;
   if (c.ffn.width > 0) {
-    branch_backward(c, dmiddle, dp.norm2, dout, View<const S, 2>(cache.branch1.out), cache.branch2,
-                    scratch, p.norm2,
-                    [&](View<S, 2> din, View<const S, 2> dy, View<const S, 2> in) {
-                      ffn_backward(c, din, dp.ffn, scratch.dhidden, dy, in, cache.ffn, p.ffn);
+    const View<S, 2> in = plan.decoder ? cache.cross_branch.out : cache.branch1.out;
+    branch_backward(c, d.next, dp.ffn_norm, View<const S, 2>(d.now), View<const S, 2>(in),
+                    cache.ffn_branch, scratch, p.ffn_norm,
+                    [&](View<S, 2> din, View<const S, 2> dy, View<const S, 2> fin) {
+                      ffn_backward(c, din, dp.ffn, scratch.ffn, dy, fin, cache.ffn, p.ffn);
                     });
-    dbranch1 = dmiddle;
+    d.swap();
   }
-  branch_backward(c, dx, dp.norm1, dbranch1, x, cache.branch1, scratch, p.norm1,
+  if (plan.decoder) {
+    branch_backward(c, d.next, dp.cross_norm, View<const S, 2>(d.now),
+                    View<const S, 2>(cache.branch1.out), cache.cross_branch, scratch, p.cross_norm,
+                    [&](View<S, 2> din, View<const S, 2> dy, View<const S, 2> in) {
+                      attention_backward(c, din, dp.cross_attention, dcontext, dy, in, context,
+                                         cache.cross_attention, scratch.cross_attention,
+                                         p.cross_attention);
+                    });
+    d.swap();
+  }
+  branch_backward(c, d.next, dp.norm1, View<const S, 2>(d.now), x, cache.branch1, scratch, p.norm1,
                   [&](View<S, 2> din, View<const S, 2> dy, View<const S, 2> in) {
-                    attention_backward(c, din, dp.attention, dy, in, cache.attention,
-                                       scratch.attention, p.attention);
+                    attention_backward(c, din, dp.attention, dcontext, dy, in, context,
+                                       cache.attention, scratch.attention, p.attention);
                   });
+  d.swap();
 }
 
 }  // namespace headroom

@@ -1,26 +1,48 @@
 #include "model/budget.h"
 
+#include <string_view>
+
 #include "model/attention.h"
 #include "model/transformer.h"
 
 namespace headroom {
 namespace {
 
-// The part a parameter counts under: "layers.3.attention.query.weight" -> "attention query, key,
-// value".
-std::string part_of(const std::string& name, bool& in_layer) {
-  std::string rest = name;
-  in_layer = rest.starts_with("layers.");
-  if (in_layer) rest = rest.substr(rest.find('.', 7) + 1);
-  if (rest.starts_with("attention.output")) return "attention output";
-  if (rest.starts_with("attention.mix")) return "attention mixing";
-  if (rest.starts_with("attention.")) return "attention query, key, value";
-  if (rest.starts_with("ffn.")) return "ffn";
-  if (rest.starts_with("read_in")) return "read-in";
-  if (rest.starts_with("read_out")) return "read-out";
-  if (rest.starts_with("positions")) return "positions";
-  return "norms";
-}
+// A parameter's place: "decoder.layers.3.cross_attention.key.weight".
+struct Place {
+  std::string rest;  // "cross_attention.key.weight"
+  bool encoder = false, in_layer = false, first_layer = false;
+  explicit Place(const std::string& name) : rest(name) {
+    const auto cut = [&](std::string_view prefix) {
+      if (!rest.starts_with(prefix)) return false;
+      rest.erase(0, prefix.size());
+      return true;
+    };
+    encoder = cut("encoder.");
+    cut("decoder.");
+    in_layer = cut("layers.");
+    if (!in_layer) return;
+    first_layer = rest.starts_with("0.");
+    rest.erase(0, rest.find('.') + 1);
+  }
+  bool cross() const { return rest.starts_with("cross_attention."); }
+
+  std::string part() const {
+    if (rest.starts_with("attention.output")) return "attention output";
+    if (rest.starts_with("attention.mix")) return "attention mixing";
+    if (rest.starts_with("attention.")) return "attention query, key, value";
+    if (cross()) return "cross-attention";
+    if (rest.starts_with("ffn.")) return "ffn";
+    if (rest.starts_with("read_in")) return "read-in";
+    if (rest.starts_with("read_out")) return "read-out";
+    if (rest.starts_with("positions")) return "positions";
+    return "norms";
+  }
+  // Whether it is applied to the tokens that are asked, not to those that ask.
+  bool keys_or_values() const {
+    return rest.find(".key.") != std::string::npos || rest.find(".value.") != std::string::npos;
+  }
+};
 
 BudgetPart& part(std::vector<BudgetPart>& parts, const std::string& name) {
   for (BudgetPart& p : parts)
@@ -28,6 +50,22 @@ BudgetPart& part(std::vector<BudgetPart>& parts, const std::string& name) {
   parts.push_back({name, 0, 0});
   return parts.back();
 }
+
+// Scores, sums and mixing of one attention layer, a sequence.
+struct AttentionFlops {
+  double scores = 0, mixing = 0;
+  AttentionFlops(const ModelConfig& c, AttentionSite site, std::size_t queries, std::size_t keys) {
+    const AttentionSizes n = attention_sizes(c, site, 1, queries, keys);
+    const AttentionShape& a = n.shape;
+    const double pairs =
+        static_cast<double>(queries) *
+        (a.causal ? (static_cast<double>(keys) + 1) / 2 : static_cast<double>(keys));
+    const std::size_t mixed = (c.attention.mix_scores == MixInit::kNone ? 0 : a.score_heads) +
+                              (c.attention.mix_weights == MixInit::kNone ? 0 : a.value_heads);
+    scores = 2 * pairs * static_cast<double>(n.queries + n.sums);
+    mixing = 2 * pairs * static_cast<double>(a.copies * a.heads * mixed);
+  }
+};
 
 }  // namespace
 
@@ -37,36 +75,50 @@ Budget model_budget(const ModelConfig& config, const ModelIo& io) {
   Binder<float> declare(table);
   transformer_params(declare, c, io);
   Budget b;
-  const AttentionSizes n = attention_sizes(c, 1, io.tokens);
-  b.d_h_r = std::uint64_t{c.width} * n.queries;
+  const bool decoder = c.type == ModelType::kEncoderDecoder, asked = io.queries > 0;
+  const double layers = static_cast<double>(c.layers);
+  const std::size_t askers = asked ? io.queries : io.tokens;
+  const double sequence = static_cast<double>(io.tokens + io.queries);
+  b.d_h_r = std::uint64_t{c.width} * attention_sizes(c, {}, 1, 1, 1).queries;
 
   for (const ParamRow& row : table.rows()) {
-    bool in_layer = false;
-    const std::string name = part_of(row.name, in_layer);
+    const Place place(row.name);
+    const std::string name = place.part();
     // Matrices multiply; biases, norms and positions add a little that is not counted.
-    const bool multiplies =
-        row.name.ends_with(".weight") && row.shape.size() == 2 && name != "positions";
-    const double flops = multiplies ? 2.0 * static_cast<double>(row.size) : 0.0;
-    const auto add = [&](BudgetPart& p) {
-      p.parameters += row.size;
-      p.forward_flops_per_token += flops;
-    };
-    add(part(b.model, name));
-    if (row.name.starts_with("layers.0.")) add(part(b.layer, name));
+    const bool multiplies = row.name.ends_with(".weight") && row.shape.size() == 2 &&
+                            name != "positions" && !row.name.ends_with(".scale.weight");
+    const bool everywhere = name == "read-in" && asked;
+    const bool on_memory =
+        place.encoder || (place.keys_or_values() && (decoder ? place.cross() : asked));
+    const double rows = everywhere ? sequence : static_cast<double>(on_memory ? io.tokens : askers);
+    const double once = multiplies ? 2.0 * static_cast<double>(row.size) * rows / sequence : 0.0;
+    BudgetPart& whole = part(b.model, name);
+    whole.parameters += row.size;
+    whole.forward_flops_per_token += c.share_layers && place.in_layer ? once * layers : once;
+    if (!place.first_layer || place.encoder) continue;
+    BudgetPart& layer = part(b.layer, name);
+    layer.parameters += row.size;
+    layer.forward_flops_per_token += once;
   }
-  const double keys =
-      n.shape.causal ? (static_cast<double>(io.tokens) + 1) / 2 : static_cast<double>(io.tokens);
-  const AttentionShape& a = n.shape;
-  const double scores = 2 * keys * static_cast<double>(n.queries + n.sums);
-  const std::size_t mixed = (c.attention.mix_scores == MixInit::kNone ? 0 : a.score_heads) +
-                            (c.attention.mix_weights == MixInit::kNone ? 0 : a.value_heads);
-  const double mixing = 2 * keys * static_cast<double>(a.copies * a.heads * mixed);
-  const double layers = static_cast<double>(c.layers);
-  part(b.layer, "attention scores and sums").forward_flops_per_token += scores;
-  part(b.model, "attention scores and sums").forward_flops_per_token += scores * layers;
-  if (mixed > 0) {
-    part(b.layer, "attention mixing").forward_flops_per_token += mixing;
-    part(b.model, "attention mixing").forward_flops_per_token += mixing * layers;
+  const auto add = [&](const AttentionFlops& flops, bool in_main) {
+    const auto to = [&](const char* name, double of_sequence) {
+      if (of_sequence == 0) return;
+      if (in_main) part(b.layer, name).forward_flops_per_token += of_sequence / sequence;
+      part(b.model, name).forward_flops_per_token += of_sequence / sequence * layers;
+    };
+    to("attention scores and sums", flops.scores);
+    to("attention mixing", flops.mixing);
+  };
+  const bool causal = c.attention.mask == Mask::kCausal;
+  if (decoder) {
+    add(AttentionFlops(c, {}, io.tokens, io.tokens), false);
+    add(AttentionFlops(c, {.cross = false, .causal = causal, .distances = true}, askers, askers),
+        true);
+    add(AttentionFlops(c, kDecoderCross, askers, io.tokens), true);
+  } else {
+    add(AttentionFlops(c, {.cross = asked, .causal = causal, .distances = !asked}, askers,
+                       io.tokens),
+        true);
   }
 
   for (const BudgetPart& p : b.layer) {

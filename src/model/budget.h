@@ -20,16 +20,18 @@ struct BudgetPart {
 
 struct Budget {
   std::uint64_t d_h_r = 0;        // width * (copies * heads) * key_size of one layer
-  std::vector<BudgetPart> layer;  // one layer, by part
+  std::vector<BudgetPart> layer;  // one layer, by part; of an encoder_decoder, the decoder's
   std::vector<BudgetPart> model;  // the whole model, by part
   std::uint64_t layer_parameters = 0, parameters = 0;
   double layer_flops_per_token = 0, flops_per_token = 0;  // forward
   double step_flops_per_token = 0;  // forward and backward: three times forward
 };
 
-// Formulas: Amsel, Yehudai, Bruna 2025 for d H r; per token a map of p parameters costs 2p, and the
-// scores and the weighted sums of n keys cost 2 n H (r + v), mixing 2 n h (h_k + h_v), half of n
-// under a causal mask (n + 1) / 2.
+// A token is one of the T tokens or Q query tokens of a sequence: the FLOPs of a sequence divided
+// by T + Q. Shared layers count once as parameters, each time as FLOPs. Formulas: Amsel, Yehudai,
+// Bruna 2025 for d H r; per token a map of p parameters costs 2p, and the scores and the weighted
+// sums of n keys cost 2 n H (r + v), mixing 2 n h (h_k + h_v), half of n under a causal mask (n +
+// 1) / 2.
 Budget model_budget(const ModelConfig& config, const ModelIo& io);
 
 }  // namespace headroom

@@ -1,4 +1,5 @@
-// The feed-forward layer: y = act(x W1^T + b1) W2^T + b2.
+// The feed-forward layer: y = act(x W1^T + b1) W2^T + b2. With swiglu W1 has the gate's rows before
+// its own.
 #pragma once
 
 #include "core/arena.h"
@@ -10,15 +11,15 @@ namespace headroom {
 
 template <class S>
 struct FfnParams {
-  View<S, 2> up;         // (F, C)
-  View<S, 2> up_bias;    // (1, F), or (0, F) without bias
+  View<S, 2> up;         // (F, C), swiglu: (2F, C)
+  View<S, 2> up_bias;    // (1, F), or (0, F) without bias; swiglu: 2F
   View<S, 2> down;       // (C, F)
   View<S, 2> down_bias;  // (1, C), or (0, C)
 };
 
 template <class S>
 struct FfnCache {
-  View<S, 2> hidden;     // (n, F) before the activation
+  View<S, 2> hidden;     // (n, F) before the activation, swiglu: (n, 2F)
   View<S, 2> activated;  // (n, F)
 };
 
@@ -31,21 +32,38 @@ View<S, 2> bias_row(Binder<S>& b, bool present, const std::string& name, std::si
       .reshape(std::array<std::size_t, 2>{1, size});
 }
 
+// Rows of the map before the activation.
+inline std::size_t ffn_hidden(const ModelConfig& c) {
+  return c.ffn.activation == Activation::kSwiglu ? 2 * c.ffn.width : c.ffn.width;
+}
+
+struct FfnInit {
+  InitRule up, up_bias, down, down_bias;
+};
+
 template <class S>
 FfnParams<S> ffn_params(Binder<S>& b, const ModelConfig& c, const std::string& name,
-                        InitRule up_init, InitRule up_bias_init, InitRule down_init,
-                        InitRule down_bias_init) {
+                        const FfnInit& init) {
   FfnParams<S> p;
-  p.up = b.template tensor<2>(name + ".up.weight", {c.ffn.width, c.width}, up_init, true);
-  p.up_bias = bias_row(b, c.bias, name + ".up.bias", c.ffn.width, up_bias_init);
-  p.down = b.template tensor<2>(name + ".down.weight", {c.width, c.ffn.width}, down_init, true);
-  p.down_bias = bias_row(b, c.bias, name + ".down.bias", c.width, down_bias_init);
+  const std::array<std::size_t, 2> up{c.ffn.width, c.width};
+  const bool gated = c.ffn.activation == Activation::kSwiglu;
+  // The gate lies before the other map, weights and biases alike: together they are one.
+  if (gated) p.up = b.template tensor<2>(name + ".gate.weight", up, init.up, true);
+  const View<S, 2> own = b.template tensor<2>(name + ".up.weight", up, init.up, true);
+  if (!gated) p.up = own;
+  p.up.dims[0] = ffn_hidden(c);
+  if (gated) p.up_bias = bias_row(b, c.bias, name + ".gate.bias", c.ffn.width, init.up_bias);
+  const View<S, 2> own_bias = bias_row(b, c.bias, name + ".up.bias", c.ffn.width, init.up_bias);
+  if (!gated) p.up_bias = own_bias;
+  p.up_bias.dims[1] = ffn_hidden(c);
+  p.down = b.template tensor<2>(name + ".down.weight", {c.width, c.ffn.width}, init.down, true);
+  p.down_bias = bias_row(b, c.bias, name + ".down.bias", c.width, init.down_bias);
   return p;
 }
 
 template <class S>
 FfnCache<S> ffn_cache(Arena<S>& a, const ModelConfig& c, std::size_t rows) {
-  return {a.take(rows, c.ffn.width), a.take(rows, c.ffn.width)};
+  return {a.take(rows, ffn_hidden(c)), a.take(rows, c.ffn.width)};
 }
 
 template <class S>
@@ -56,31 +74,65 @@ void ffn_forward(const ModelConfig& c, View<S, 2> y, const FfnCache<S>& cache, V
     case Activation::kRelu:
       ops::relu_forward<S>(cache.activated, cache.hidden);
       break;
+    case Activation::kGelu:
+      ops::gelu_forward<S>(cache.activated, cache.hidden);
+      break;
     case Activation::kGeluTanh:
       ops::gelu_tanh_forward<S>(cache.activated, cache.hidden);
+      break;
+    case Activation::kSilu:
+      ops::silu_forward<S>(cache.activated, cache.hidden);
+      break;
+    case Activation::kSwiglu:
+      ops::swiglu_forward<S>(cache.activated, cache.hidden);
       break;
   }
   ops::linear_forward<S>(y, View<const S, 2>(cache.activated), p.down, p.down_bias, 1.0);
 }
 
-// dx is written, dp accumulates; dhidden (n,F) is scratch.
+// What backward needs once, shared by the layers of a stack.
 template <class S>
-void ffn_backward(const ModelConfig& c, View<S, 2> dx, const FfnParams<S>& dp, View<S, 2> dhidden,
-                  View<const S, 2> dy, View<const S, 2> x, const FfnCache<S>& cache,
-                  const FfnParams<S>& p) {
-  const View<const S, 2> activated = cache.activated, dhidden_view = dhidden;
+struct FfnScratch {
+  View<S, 2> dhidden;     // as hidden
+  View<S, 2> dactivated;  // (n, F); swiglu alone has it apart from dhidden
+};
+
+template <class S>
+FfnScratch<S> ffn_scratch(Arena<S>& a, const ModelConfig& c, std::size_t rows) {
+  FfnScratch<S> s;
+  s.dhidden = a.take(rows, ffn_hidden(c));
+  s.dactivated = c.ffn.activation == Activation::kSwiglu ? a.take(rows, c.ffn.width) : s.dhidden;
+  return s;
+}
+
+// dx is written, dp accumulates.
+template <class S>
+void ffn_backward(const ModelConfig& c, View<S, 2> dx, const FfnParams<S>& dp,
+                  const FfnScratch<S>& scratch, View<const S, 2> dy, View<const S, 2> x,
+                  const FfnCache<S>& cache, const FfnParams<S>& p) {
+  const View<const S, 2> activated = cache.activated, dactivated = scratch.dactivated,
+                         dhidden = scratch.dhidden;
   ops::linear_backward_params<S>(dp.down, dp.down_bias, dy, activated, 1.0);
-  ops::linear_backward_input<S>(dhidden, dy, p.down, 1.0);
+  ops::linear_backward_input<S>(scratch.dactivated, dy, p.down, 1.0);
   switch (c.ffn.activation) {
     case Activation::kRelu:
-      ops::relu_backward<S>(dhidden, dhidden_view, cache.hidden);
+      ops::relu_backward<S>(scratch.dhidden, dactivated, cache.hidden);
+      break;
+    case Activation::kGelu:
+      ops::gelu_backward<S>(scratch.dhidden, dactivated, cache.hidden);
       break;
     case Activation::kGeluTanh:
-      ops::gelu_tanh_backward<S>(dhidden, dhidden_view, cache.hidden);
+      ops::gelu_tanh_backward<S>(scratch.dhidden, dactivated, cache.hidden);
+      break;
+    case Activation::kSilu:
+      ops::silu_backward<S>(scratch.dhidden, dactivated, cache.hidden);
+      break;
+    case Activation::kSwiglu:
+      ops::swiglu_backward<S>(scratch.dhidden, dactivated, cache.hidden);
       break;
   }
-  ops::linear_backward_params<S>(dp.up, dp.up_bias, dhidden_view, x, 1.0);
-  ops::linear_backward_input<S>(dx, dhidden_view, p.up, 1.0);
+  ops::linear_backward_params<S>(dp.up, dp.up_bias, dhidden, x, 1.0);
+  ops::linear_backward_input<S>(dx, dhidden, p.up, 1.0);
 }
 
 }  // namespace headroom

@@ -19,23 +19,29 @@ template <class S>
 struct Trial {
   Model<S> model;
   Arena<S> memory;
-  View<S, 3> input, doutput;
+  View<S, 3> input, query, doutput;  // query is empty where the tokens ask themselves
   View<const float, 3> target;
   std::size_t stride;
   double scale;
 
   Trial(const ModelConfig& c, const ModelIo& io, const GradientCheckPlan& plan,
-        View<const float, 3> data, View<const float, 3> target_in, bool training)
+        View<const float, 3> data, View<const float, 3> query_data, View<const float, 3> target_in,
+        bool training)
       : model(c, io, plan.batch, training),
-        memory(2 * (data.size() + plan.batch * io.tokens * io.output_dim) + 64),
+        memory(data.size() + query_data.size() +
+               plan.batch * std::max(io.tokens, io.queries) * io.output_dim + 192),
         input(memory.take(plan.batch, plan.tokens, io.input_dim)),
-        doutput(memory.take(plan.batch, plan.tokens, io.output_dim)),
+        query(memory.take(plan.batch, io.queries, io.input_dim)),
+        doutput(memory.take(plan.batch, io.queries > 0 ? io.queries : plan.tokens, io.output_dim)),
         target(target_in),
         stride(plan.stride),
         scale(1.0 / static_cast<double>(target_in.dims[0] * target_in.dims[1])) {
-    for (std::size_t i = 0; i < data.size(); ++i) input.data[i] = static_cast<double>(data.data[i]);
+    std::copy_n(data.data, data.size(), input.data);
+    std::copy_n(query_data.data, query_data.size(), query.data);
   }
-  S loss() { return ops::squared_loss<S>(doutput, model.forward(input), target, stride, scale); }
+  S loss() {
+    return ops::squared_loss<S>(doutput, model.forward(input, query), target, stride, scale);
+  }
 };
 
 }  // namespace
@@ -43,22 +49,27 @@ struct Trial {
 ModelConfig shrunk_twin(const ModelConfig& config, ModelIo& io) {
   ModelConfig c = resolve(config, io);
   io.tokens = std::min<std::size_t>(io.tokens, 8);
+  io.queries = std::min<std::size_t>(io.queries, 8);
   c.layers = std::min<std::size_t>(c.layers, 2);
   c.ffn.width = std::min<std::size_t>(c.ffn.width, 64);
-  c.positions.length = io.tokens;
+  c.positions.length = std::max(io.tokens, io.queries);
   return c;
 }
 
 std::vector<GradientCheck> check_gradients(const ModelConfig& config, const ModelIo& io,
                                            const GradientCheckPlan& plan) {
-  const std::size_t predictions = (plan.tokens + plan.stride - 1) / plan.stride;
-  Arena<float> data(plan.batch * (plan.tokens * io.input_dim + predictions * io.output_dim) + 64);
+  const std::size_t asked = io.queries > 0 ? io.queries : plan.tokens;
+  const std::size_t predictions = (asked + plan.stride - 1) / plan.stride;
+  Arena<float> data(
+      plan.batch * ((plan.tokens + io.queries) * io.input_dim + predictions * io.output_dim) + 192);
   const View<float, 3> input = data.take(plan.batch, plan.tokens, io.input_dim);
+  const View<float, 3> query = data.take(plan.batch, io.queries, io.input_dim);
   const View<float, 3> target = data.take(plan.batch, predictions, io.output_dim);
   Random(plan.seed, Purpose::kCheck, 0, 0).fill_normal(input.flat());
   Random(plan.seed, Purpose::kCheck, 0, 1).fill_normal(target.flat());
+  Random(plan.seed, Purpose::kCheck, 0, 3).fill_normal(query.flat());
 
-  Trial<double> truth(config, io, plan, input, target, true);
+  Trial<double> truth(config, io, plan, input, query, target, true);
   const ParamTable& table = truth.model.table();
   // The initial values plus a little noise, so that zero biases and unit norms are no special case.
   Arena<float> values(2 * table.size() + 64);
@@ -68,7 +79,7 @@ std::vector<GradientCheck> check_gradients(const ModelConfig& config, const Mode
   for (std::size_t i = 0; i < table.size(); ++i)
     truth.model.params()(i) = static_cast<double>(params(i)) + 0.1 * static_cast<double>(noise(i));
   truth.loss();
-  truth.model.backward(truth.input, truth.doutput);
+  truth.model.backward(truth.input, truth.doutput, truth.query);
   const View<double, 1> grads = truth.model.grads();
 
   double model_largest = 0;
@@ -95,7 +106,8 @@ std::vector<GradientCheck> check_gradients(const ModelConfig& config, const Mode
 
   std::vector<std::unique_ptr<Trial<Complex>>> trials;
   for (int t = 0; t < threads(); ++t) {
-    trials.push_back(std::make_unique<Trial<Complex>>(config, io, plan, input, target, false));
+    trials.push_back(
+        std::make_unique<Trial<Complex>>(config, io, plan, input, query, target, false));
     for (std::size_t i = 0; i < table.size(); ++i)
       trials.back()->model.params()(i) = truth.model.params()(i);
   }

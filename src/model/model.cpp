@@ -20,16 +20,18 @@ struct Model<S>::Impl {
   TransformerParams<S> params, grads;
   Arena<S> activations;
   TransformerCache<S> cache;
-  std::size_t batch = 0, tokens = 0;  // what the cache is laid out for
+  std::size_t batch = 0, tokens = 0, queries = 0;  // what the cache is laid out for
 
-  void lay_out(std::size_t new_batch, std::size_t new_tokens) {
-    assert(new_batch <= max_batch && new_tokens <= io.tokens);
+  void lay_out(View<const S, 3> input, View<const S, 3> query) {
+    assert(input.dims[0] <= max_batch && input.dims[1] <= io.tokens);
+    assert(query.empty() == (io.queries == 0) && query.dims[1] <= io.queries);
     assert(static_cast<std::size_t>(threads()) <= n_threads);  // each has its scratch
-    if (new_batch == batch && new_tokens == tokens) return;
-    batch = new_batch;
-    tokens = new_tokens;
+    if (input.dims[0] == batch && input.dims[1] == tokens && query.dims[1] == queries) return;
+    batch = input.dims[0];
+    tokens = input.dims[1];
+    queries = query.dims[1];
     activations.rewind(0);
-    transformer_cache(cache, activations, config, io, batch, tokens, n_threads, training);
+    transformer_cache(cache, activations, config, io, batch, tokens, queries, n_threads, training);
   }
 };
 
@@ -49,6 +51,7 @@ Model<S>::Model(const ModelConfig& config, const ModelIo& io, std::size_t max_ba
                      {},
                      {},
                      0,
+                     0,
                      0}) {
   Impl& m = *impl_;
   Binder<S> declare(m.table);
@@ -67,8 +70,8 @@ Model<S>::Model(const ModelConfig& config, const ModelIo& io, std::size_t max_ba
     m.grads = transformer_params(bind_grads, m.config, io);
   }
   Arena<S> measure_activations;
-  transformer_cache(m.cache, measure_activations, m.config, io, max_batch, io.tokens, m.n_threads,
-                    training);
+  transformer_cache(m.cache, measure_activations, m.config, io, max_batch, io.tokens, io.queries,
+                    m.n_threads, training);
   m.activations = Arena<S>(measure_activations.used());
 }
 
@@ -94,19 +97,17 @@ std::size_t Model<S>::memory_bytes() const {
 }
 
 template <class S>
-View<const S, 3> Model<S>::forward(View<const S, 3> input,
-                                   [[maybe_unused]] View<const S, 3> query) {
-  assert(query.empty());  // no model asks with tokens of their own yet
-  impl_->lay_out(input.dims[0], input.dims[1]);
-  return transformer_forward(impl_->config, impl_->cache, input, impl_->params);
+View<const S, 3> Model<S>::forward(View<const S, 3> input, View<const S, 3> query) {
+  impl_->lay_out(input, query);
+  return transformer_forward(impl_->config, impl_->cache, input, query, impl_->params);
 }
 
 template <class S>
-void Model<S>::backward(View<const S, 3> input, View<const S, 3> doutput,
-                        [[maybe_unused]] View<const S, 3> query) {
-  assert(query.empty());
-  assert(impl_->training && input.dims[0] == impl_->batch && input.dims[1] == impl_->tokens);
-  transformer_backward(impl_->config, impl_->grads, doutput, input, impl_->cache, impl_->params);
+void Model<S>::backward(View<const S, 3> input, View<const S, 3> doutput, View<const S, 3> query) {
+  assert(impl_->training && input.dims[0] == impl_->batch && input.dims[1] == impl_->tokens &&
+         query.dims[1] == impl_->queries);
+  transformer_backward(impl_->config, impl_->grads, doutput, input, query, impl_->cache,
+                       impl_->params);
 }
 
 template class Model<float>;

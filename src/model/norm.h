@@ -1,4 +1,4 @@
-// A normalisation layer: LayerNorm, the one-scalar L2 norm, or none.
+// A normalisation layer: LayerNorm, RMSNorm, the one-scalar L2 norm, or none.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@ namespace headroom {
 
 template <class S>
 struct NormParams {
-  View<S, 1> weight;  // (C) LayerNorm, (1) L2, (0) none
+  View<S, 1> weight;  // (C) LayerNorm and RMSNorm, (1) L2, (0) none
   View<S, 1> bias;    // (C) LayerNorm, else (0)
 };
 
 template <class S>
 struct NormCache {
   View<S, 1> mean;     // (n) LayerNorm
-  View<S, 1> inverse;  // (n) 1/deviation or 1/length
+  View<S, 1> inverse;  // (n) 1/deviation, 1/root mean square or 1/length
 };
 
 template <class S>
@@ -30,6 +30,9 @@ NormParams<S> norm_params(Binder<S>& b, const ModelConfig& c, const std::string&
     case NormType::kLayerNorm:
       p.weight = b.template tensor<1>(name + ".weight", {c.width}, one, false);
       p.bias = b.template tensor<1>(name + ".bias", {c.width}, zero, false);
+      break;
+    case NormType::kRmsNorm:
+      p.weight = b.template tensor<1>(name + ".weight", {c.width}, one, false);
       break;
     case NormType::kL2:
       p.weight = b.template tensor<1>(name + ".weight", {1}, one, false);
@@ -56,6 +59,9 @@ void norm_forward(const ModelConfig& c, View<S, 2> y, const NormCache<S>& cache,
     case NormType::kLayerNorm:
       ops::layernorm_forward<S>(y, cache.mean, cache.inverse, x, p.weight, p.bias, *c.norm.eps);
       break;
+    case NormType::kRmsNorm:
+      ops::rmsnorm_forward<S>(y, cache.inverse, x, p.weight, *c.norm.eps);
+      break;
     case NormType::kL2:
       ops::l2norm_forward<S>(y, cache.inverse, x, p.weight, *c.norm.eps);
       break;
@@ -74,6 +80,9 @@ void norm_backward(const ModelConfig& c, View<S, 2> dx, const NormParams<S>& dp,
     case NormType::kLayerNorm:
       ops::layernorm_backward<S>(dx, dp.weight, dp.bias, dy, x, cache.mean, cache.inverse,
                                  p.weight);
+      break;
+    case NormType::kRmsNorm:
+      ops::rmsnorm_backward<S>(dx, dp.weight, dy, x, cache.inverse, p.weight);
       break;
     case NormType::kL2:
       ops::l2norm_backward<S>(dx, dp.weight, row_sums, dy, x, cache.inverse, p.weight, *c.norm.eps);

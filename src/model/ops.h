@@ -8,6 +8,7 @@
 #include "kernels/activation.h"
 #include "kernels/attention_mixed.h"
 #include "kernels/attention_softmax.h"
+#include "kernels/heads.h"
 #include "kernels/linear.h"
 #include "kernels/loss.h"
 #include "kernels/norm.h"
@@ -15,6 +16,7 @@
 #include "reference/activation.h"
 #include "reference/attention_mixed.h"
 #include "reference/attention_softmax.h"
+#include "reference/heads.h"
 #include "reference/linear.h"
 #include "reference/loss.h"
 #include "reference/norm.h"
@@ -36,12 +38,28 @@ HEADROOM_OP(linear_backward_input)
 HEADROOM_OP(linear_backward_params)
 HEADROOM_OP(layernorm_forward)
 HEADROOM_OP(layernorm_backward)
+HEADROOM_OP(rmsnorm_forward)
+HEADROOM_OP(rmsnorm_backward)
 HEADROOM_OP(l2norm_forward)
 HEADROOM_OP(l2norm_backward)
 HEADROOM_OP(relu_forward)
 HEADROOM_OP(relu_backward)
 HEADROOM_OP(gelu_tanh_forward)
 HEADROOM_OP(gelu_tanh_backward)
+HEADROOM_OP(gelu_forward)
+HEADROOM_OP(gelu_backward)
+HEADROOM_OP(silu_forward)
+HEADROOM_OP(silu_backward)
+HEADROOM_OP(swiglu_forward)
+HEADROOM_OP(swiglu_backward)
+HEADROOM_OP(normalize_heads_forward)
+HEADROOM_OP(normalize_heads_backward)
+HEADROOM_OP(rotate_heads_forward)
+HEADROOM_OP(rotate_heads_backward)
+HEADROOM_OP(scale_heads_forward)
+HEADROOM_OP(scale_heads_backward)
+HEADROOM_OP(sum_heads_forward)
+HEADROOM_OP(sum_heads_backward)
 HEADROOM_OP(add_forward)
 HEADROOM_OP(add_positions_forward)
 HEADROOM_OP(add_positions_backward)

@@ -62,13 +62,95 @@ void resolve_heads(AttentionConfig& a) {
          text(a.heads));
 }
 
+// The coordinates that positions take from the width.
+void resolve_positions(ModelConfig& c, const ModelIo& io) {
+  PositionsConfig& p = c.positions;
+  if (p.type == PositionsType::kConcatenated) {
+    if (!p.width && c.width > io.input_dim) p.width = c.width - io.input_dim;
+    if (!p.width || *p.width >= c.width)
+      fail("model.positions.type = concatenated needs room beside the token: model.width = " +
+           text(c.width) + " with " +
+           (p.width ? "model.positions.width = " + text(*p.width)
+                    : "tokens of size " + text(io.input_dim)) +
+           "; give model.positions.width a size below model.width");
+  }
+  if (!p.length) p.length = std::max(io.tokens, io.queries);
+  if ((p.type == PositionsType::kLearned || p.type == PositionsType::kConcatenated) &&
+      *p.length < std::max(io.tokens, io.queries))
+    fail("model.positions.length = " + text(*p.length) +
+         " is shorter than the task's sequences of " + text(std::max(io.tokens, io.queries)) +
+         " tokens");
+  const char* name = p.type == PositionsType::kRotary         ? "rotary"
+                     : p.type == PositionsType::kAlibi        ? "alibi"
+                     : p.type == PositionsType::kRelativeBias ? "relative_bias"
+                                                              : nullptr;
+  if (name != nullptr && c.attention.kind == AttentionKind::kCross)
+    fail(std::string("model.positions.type = ") + name +
+         " is about distances within one sequence, model.attention.kind = cross has two");
+}
+
+void resolve_maps(ModelConfig& c) {
+  AttentionConfig& a = c.attention;
+  const auto size_of_full = [&](std::optional<std::size_t>& size, const char* map,
+                                const char* key) {
+    if (size && *size != c.width)
+      fail(std::string("model.attention.") + map + " = full takes model.attention." + key +
+           " = model.width = " + text(c.width) + ", not " + text(*size) + "; leave it null");
+    if (a.kv_heads && *a.kv_heads != a.heads)
+      fail(std::string("model.attention.") + map + " = full shares nothing between heads: " +
+           "model.attention.kv_heads = " + text(*a.kv_heads) + " does not go with it");
+    size = c.width;
+  };
+  if (a.score_map == HeadMap::kFull) {
+    size_of_full(a.key_size, "score_map", "key_size");
+    if (a.qk_norm != QkNorm::kNone)
+      fail("model.attention.score_map = full has no keys of its own for model.attention.qk_norm");
+    if (c.positions.type == PositionsType::kRotary)
+      fail(
+          "model.attention.score_map = full has no keys of its own to turn: "
+          "model.positions.type = rotary needs score_map = factored");
+  }
+  if (a.value_map == HeadMap::kFull) size_of_full(a.value_size, "value_map", "value_size");
+  a.key_size = derived_size(c, a.key_size, "key_size");
+  a.value_size = derived_size(c, a.value_size, "value_size");
+  if (c.positions.type == PositionsType::kRotary && *a.key_size % 2 != 0)
+    fail("model.positions.type = rotary turns pairs of coordinates: model.attention.key_size = " +
+         text(*a.key_size) + " is odd");
+}
+
+// Whether the task and the model agree on who asks.
+void check_queries(const ModelConfig& c, const ModelIo& io) {
+  const bool cross = c.attention.kind == AttentionKind::kCross;
+  const bool decoder = c.type == ModelType::kEncoderDecoder;
+  if (decoder && cross)
+    fail(
+        "model.type = encoder_decoder has cross-attention of its own; model.attention.kind = "
+        "cross is for model.type = encoder");
+  if (cross && c.attention.mask == Mask::kCausal)
+    fail(
+        "model.attention.mask = causal needs queries and keys from one sequence, "
+        "model.attention.kind = cross has two");
+  if ((cross || decoder) && io.queries == 0)
+    fail(std::string(decoder ? "model.type = encoder_decoder" : "model.attention.kind = cross") +
+         " needs query tokens: task.query = separate has them");
+  if (!cross && !decoder && io.queries > 0)
+    fail(
+        "the task asks with query tokens of their own: model.attention.kind = cross or model.type "
+        "= encoder_decoder reads them");
+}
+
 }  // namespace
 
 ModelConfig resolve(ModelConfig c, const ModelIo& io) {
-  if (!c.read_in) c.read_in = c.width == io.input_dim ? ReadIn::kIdentity : ReadIn::kLinear;
-  if (c.read_in == ReadIn::kIdentity && c.width != io.input_dim)
-    fail("model.read_in = identity needs model.width = the size of the task's tokens: " +
-         text(c.width) + " and " + text(io.input_dim) + " differ");
+  check_queries(c, io);
+  resolve_positions(c, io);
+  const std::size_t embedded = embedded_width(c);
+  if (!c.read_in) c.read_in = embedded == io.input_dim ? ReadIn::kIdentity : ReadIn::kLinear;
+  if (c.read_in == ReadIn::kIdentity && embedded != io.input_dim)
+    fail("model.read_in = identity needs " +
+         std::string(embedded == c.width ? "model.width" : "model.width - model.positions.width") +
+         " = the size of the task's tokens: " + text(embedded) + " and " + text(io.input_dim) +
+         " differ");
   if (!c.read_out) {
     // Where the tokens are read in as they are, the answer is read off the same coordinates.
     const bool same_space = c.read_in == ReadIn::kIdentity && io.output_dim == io.input_dim;
@@ -82,25 +164,24 @@ ModelConfig resolve(ModelConfig c, const ModelIo& io) {
   if (c.read_out == ReadOut::kSlice && c.width < io.output_dim)
     fail("model.read_out = slice needs model.width >= the size of the task's answers: " +
          text(c.width) + " < " + text(io.output_dim));
-  if (!c.norm.eps) c.norm.eps = c.norm.type == NormType::kLayerNorm ? 1e-5 : 0.0;
+  const bool has_variance =
+      c.norm.type == NormType::kLayerNorm || c.norm.type == NormType::kRmsNorm;
+  if (!c.norm.eps) c.norm.eps = has_variance ? 1e-5 : 0.0;
   if (!c.norm.final_norm)
     c.norm.final_norm = c.norm.placement == NormPlacement::kPre && c.norm.type != NormType::kNone;
-  c.attention.key_size = derived_size(c, c.attention.key_size, "key_size");
-  c.attention.value_size = derived_size(c, c.attention.value_size, "value_size");
+  resolve_maps(c);
   resolve_heads(c.attention);
-  if (!c.positions.length) c.positions.length = io.tokens;
-  if (c.positions.type != PositionsType::kNone && *c.positions.length < io.tokens)
-    fail("model.positions.length = " + text(*c.positions.length) +
-         " is shorter than the task's sequences of " + text(io.tokens) + " tokens");
   return c;
 }
 
-AttentionSizes attention_sizes(const ModelConfig& c, std::size_t batch, std::size_t tokens) {
+AttentionSizes attention_sizes(const ModelConfig& c, AttentionSite site, std::size_t batch,
+                               std::size_t queries, std::size_t keys) {
   const AttentionConfig& a = c.attention;
   AttentionSizes n;
   AttentionShape& s = n.shape;
   s.batch = batch;
-  s.queries = s.keys = tokens;
+  s.queries = queries;
+  s.keys = keys;
   s.copies = a.copies;
   s.score_heads = *a.score_heads;
   s.heads = a.heads;
@@ -108,16 +189,35 @@ AttentionSizes attention_sizes(const ModelConfig& c, std::size_t batch, std::siz
   s.group = a.heads / *a.kv_heads;
   s.key_size = *a.key_size;
   s.value_size = *a.value_size;
-  s.scale = 1.0 / std::sqrt(static_cast<double>(*a.key_size));
-  s.causal = a.mask == Mask::kCausal;
+  s.shared_key = a.score_map == HeadMap::kFull;
+  const double size = static_cast<double>(s.key_size);
+  if (const double* number = std::get_if<double>(&a.scale)) {
+    s.scale = *number;
+  } else {
+    switch (std::get<ScaleRule>(a.scale)) {
+      case ScaleRule::kInvSqrtKeySize:
+        s.scale = 1.0 / std::sqrt(size);
+        break;
+      case ScaleRule::kInvKeySize:
+        s.scale = 1.0 / size;
+        break;
+      case ScaleRule::kLearned:  // the queries come scaled
+        s.scale = 1.0;
+        break;
+    }
+  }
+  s.causal = site.causal;
   s.type = a.type;
+  n.site = site;
   n.queries = s.copies * s.score_heads * s.key_size;
-  n.keys = n.queries / s.group;
+  n.keys = s.shared_key ? 0 : n.queries / s.group;
   n.sums = s.copies * s.value_heads * s.value_size;
   n.values = n.sums / s.group;
   n.output_scale = a.combine == Combine::kMean ? 1.0 / static_cast<double>(a.copies) : 1.0;
+  const bool biased = site.distances && (c.positions.type == PositionsType::kAlibi ||
+                                         c.positions.type == PositionsType::kRelativeBias);
   n.plain = a.mix_scores == MixInit::kNone && a.mix_weights == MixInit::kNone && s.group == 1 &&
-            a.type == AttentionType::kSoftmax;
+            a.type == AttentionType::kSoftmax && !s.shared_key && !biased;
   return n;
 }
 

@@ -1,51 +1,59 @@
 #include "model/transformer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <complex>
 
 namespace headroom {
 namespace {
 
-InitRule uniform(double a) { return {InitRule::Kind::kUniform, a}; }
-InitRule normal(double sd) { return {InitRule::Kind::kNormal, sd}; }
-double inv_sqrt(std::size_t n) { return 1.0 / std::sqrt(static_cast<double>(n)); }
-
-// PyTorch's nn.Linear: U(+-1/sqrt(fan_in)) for weight and bias.
-InitRule linear_init(std::size_t fan_in) { return uniform(inv_sqrt(fan_in)); }
-
-template <class S>
-BlockParams<S> block_params(Binder<S>& b, const ModelConfig& c) {
-  constexpr double kGpt2Sd = 0.02;
-  const AttentionSizes n = attention_sizes(c, 1, 1);
-  // nn.MultiheadAttention: Xavier-uniform over the fused matrix of one copy; nn.Linear elsewhere.
-  const double xavier =
-      std::sqrt(6.0 / (static_cast<double>(c.width) +
-                       static_cast<double>(n.projected()) / static_cast<double>(n.shape.copies)));
-  const InitRule residual = normal(kGpt2Sd / std::sqrt(2.0 * static_cast<double>(c.layers)));
-  const bool torch = c.init == Init::kTorch;
-  BlockParams<S> p;
-  p.attention =
-      attention_params(b, c, "attention",
-                       torch ? AttentionInit{uniform(xavier), linear_init(n.sums / n.shape.copies)}
-                             : AttentionInit{normal(kGpt2Sd), residual});
-  p.norm1 = norm_params(b, c, "norm1");
-  if (c.ffn.width > 0) {
-    const InitRule up = linear_init(c.width), down = linear_init(c.ffn.width);
-    p.ffn = torch ? ffn_params(b, c, "ffn", up, up, down, down)
-                  : ffn_params(b, c, "ffn", normal(kGpt2Sd), {}, residual, {});
-    p.norm2 = norm_params(b, c, "norm2");
-  }
-  return p;
+bool is_decoder(const ModelConfig& c) { return c.type == ModelType::kEncoderDecoder; }
+bool has_memory(const ModelConfig& c) {
+  return is_decoder(c) || c.attention.kind == AttentionKind::kCross;
 }
 
-// What layer `layer` reads: the output of the one before, or the embedded tokens.
+// The stack that answers; its own attention is causal where the config says so.
+BlockPlan main_plan(const ModelConfig& c, std::size_t batch, std::size_t tokens,
+                    std::size_t queries) {
+  const bool cross = c.attention.kind == AttentionKind::kCross;
+  return {.attention = {.cross = cross,
+                        .causal = c.attention.mask == Mask::kCausal,
+                        .distances = !cross},
+          .decoder = is_decoder(c),
+          .batch = batch,
+          .tokens = has_memory(c) ? queries : tokens,
+          .memory_tokens = tokens};
+}
+
+// The encoder sees the whole of its sequence.
+BlockPlan encoder_plan(std::size_t batch, std::size_t tokens) {
+  return {.attention = {.cross = false, .causal = false, .distances = true},
+          .decoder = false,
+          .batch = batch,
+          .tokens = tokens,
+          .memory_tokens = 0};
+}
+
+// What the main stack attends to, beside itself.
 template <class S>
-View<const S, 2> layer_input(const ModelConfig& c, const TransformerCache<S>& cache,
-                             std::size_t layer) {
-  if (layer == 0) return as_rows(cache.embedded);
-  const BlockCache<S>& below = cache.layers[layer - 1];
-  return c.ffn.width == 0 ? below.branch1.out : below.branch2.out;
+View<const S, 2> memory_of(const ModelConfig& c, const TransformerCache<S>& cache) {
+  if (is_decoder(c)) {
+    const View<const S, 2> input = as_rows(cache.tokens);
+    return *c.norm.final_norm ? View<const S, 2>(cache.encoder.final_out)
+                              : layer_input(c, cache.encoder, input, c.layers);
+  }
+  return has_memory(c) ? View<const S, 2>(as_rows(cache.tokens)) : View<const S, 2>();
+}
+
+template <class S>
+View<const S, 2> main_input(const ModelConfig& c, const TransformerCache<S>& cache) {
+  return has_memory(c) ? as_rows(cache.queries) : as_rows(cache.tokens);
+}
+
+// The last stack's output.
+template <class S>
+View<const S, 2> main_output(const ModelConfig& c, const TransformerCache<S>& cache) {
+  return *c.norm.final_norm ? View<const S, 2>(cache.main.final_out)
+                            : layer_input(c, cache.main, main_input(c, cache), c.layers);
 }
 
 }  // namespace
@@ -53,26 +61,14 @@ View<const S, 2> layer_input(const ModelConfig& c, const TransformerCache<S>& ca
 template <class S>
 TransformerParams<S> transformer_params(Binder<S>& b, const ModelConfig& c, const ModelIo& io) {
   TransformerParams<S> p;
-  if (c.read_in == ReadIn::kLinear) {
-    p.read_in = b.template tensor<2>("read_in.weight", {c.width, io.input_dim},
-                                     linear_init(io.input_dim), true);
-    p.read_in_bias = bias_row(b, c.bias, "read_in.bias", c.width, linear_init(io.input_dim));
-  }
-  if (c.positions.type == PositionsType::kLearned)
-    p.positions = b.template tensor<2>("positions.weight", {*c.positions.length, c.width},
-                                       normal(c.init == Init::kGpt2 ? 0.02 : 1.0), false);
-  const std::size_t first_stream = b.stream();
-  for (std::size_t layer = 0; layer < c.layers; ++layer) {
-    if (c.init_layers == InitLayers::kIdentical) b.set_stream(first_stream);
-    b.enter("layers." + std::to_string(layer) + ".");
-    p.layers.push_back(block_params(b, c));
-  }
-  b.enter("");
-  if (*c.norm.final_norm) p.final_norm = norm_params(b, c, "final_norm");
+  p.embedding = embedding_params(b, c, io);
+  if (is_decoder(c)) p.encoder = stack_params(b, c, "encoder.", false);
+  p.main = stack_params(b, c, is_decoder(c) ? "decoder." : "", is_decoder(c));
   if (c.read_out == ReadOut::kLinear) {
-    p.read_out = b.template tensor<2>("read_out.weight", {io.output_dim, c.width},
-                                      linear_init(c.width), true);
-    p.read_out_bias = bias_row(b, c.bias, "read_out.bias", io.output_dim, linear_init(c.width));
+    const LinearInit init = read_out_init(c, io.output_dim);
+    p.read_out =
+        b.template tensor<2>("read_out.weight", {io.output_dim, c.width}, init.weight, true);
+    p.read_out_bias = bias_row(b, c.bias, "read_out.bias", io.output_dim, init.bias);
   }
   return p;
 }
@@ -80,39 +76,30 @@ TransformerParams<S> transformer_params(Binder<S>& b, const ModelConfig& c, cons
 template <class S>
 void transformer_cache(TransformerCache<S>& cache, Arena<S>& a, const ModelConfig& c,
                        const ModelIo& io, std::size_t batch, std::size_t tokens,
-                       std::size_t n_threads, bool training) {
-  const std::size_t rows = batch * tokens;
-  cache.embedded = a.take(batch, tokens, c.width);
-  cache.layers.resize(c.layers);
-  for (BlockCache<S>& layer : cache.layers) layer = block_cache(a, c, batch, tokens);
-  if (*c.norm.final_norm) {
-    cache.final_norm = norm_cache(a, c, rows);
-    cache.final_out = a.take(rows, c.width);
+                       std::size_t queries, std::size_t n_threads, bool training) {
+  cache.tokens = a.take(batch, tokens, c.width);
+  if (has_memory(c)) cache.queries = a.take(batch, queries, c.width);
+  if (c.positions.type == PositionsType::kSinusoidal) {
+    cache.sinusoidal = a.take(std::max(tokens, queries), c.width);
+    if (cache.sinusoidal.data != nullptr) fill_sinusoidal(cache.sinusoidal);
   }
-  cache.output = a.take(batch, tokens, io.output_dim);
-  cache.scratch = block_scratch(a, c, batch, tokens, n_threads, training);
-  if (training)
-    for (View<S, 2>& d : cache.dx) d = a.take(rows, c.width);
+  if (is_decoder(c))
+    stack_cache(cache.encoder, a, c, encoder_plan(batch, tokens), n_threads, training);
+  stack_cache(cache.main, a, c, main_plan(c, batch, tokens, queries), n_threads, training);
+  if (has_memory(c) && training) cache.dmemory = a.take(batch * tokens, c.width);
+  cache.output = a.take(batch, cache.main.plan.tokens, io.output_dim);
 }
 
 template <class S>
 View<const S, 3> transformer_forward(const ModelConfig& c, TransformerCache<S>& cache,
-                                     View<const S, 3> input, const TransformerParams<S>& p) {
-  View<S, 2> embedded = as_rows(cache.embedded);
-  if (c.read_in == ReadIn::kLinear)
-    ops::linear_forward<S>(embedded, as_rows(input), p.read_in, p.read_in_bias, 1.0);
-  else
-    std::copy_n(input.data, input.size(), embedded.data);
-  if (c.positions.type == PositionsType::kLearned)
-    ops::add_positions_forward<S>(cache.embedded, p.positions);
-
-  View<const S, 2> x = embedded;
-  for (std::size_t layer = 0; layer < c.layers; ++layer)
-    x = block_forward(c, cache.layers[layer], cache.scratch, x, p.layers[layer]);
-  if (*c.norm.final_norm) {
-    norm_forward(c, cache.final_out, cache.final_norm, x, p.final_norm);
-    x = cache.final_out;
-  }
+                                     View<const S, 3> input, View<const S, 3> query,
+                                     const TransformerParams<S>& p) {
+  embedding_forward<S>(c, cache.tokens, input, cache.sinusoidal, p.embedding);
+  if (has_memory(c)) embedding_forward<S>(c, cache.queries, query, cache.sinusoidal, p.embedding);
+  if (is_decoder(c))
+    stack_forward<S>(c, cache.encoder, View<const S, 2>(as_rows(cache.tokens)), {}, p.encoder);
+  const View<const S, 2> x =
+      stack_forward<S>(c, cache.main, main_input(c, cache), memory_of(c, cache), p.main);
   const View<S, 2> output = as_rows(cache.output);
   if (c.read_out == ReadOut::kLinear)
     ops::linear_forward<S>(output, x, p.read_out, p.read_out_bias, 1.0);
@@ -124,14 +111,12 @@ View<const S, 3> transformer_forward(const ModelConfig& c, TransformerCache<S>& 
 
 template <class S>
 void transformer_backward(const ModelConfig& c, const TransformerParams<S>& dp,
-                          View<const S, 3> doutput, View<const S, 3> input,
-                          const TransformerCache<S>& cache, const TransformerParams<S>& p) {
-  const View<const S, 2> x_last = layer_input(c, cache, c.layers);
+                          View<const S, 3> doutput, View<const S, 3> input, View<const S, 3> query,
+                          TransformerCache<S>& cache, const TransformerParams<S>& p) {
   const View<const S, 2> dout = as_rows(doutput);
-  View<S, 2> dx = cache.dx[0], dnext = cache.dx[1];
+  const View<S, 2> dx = cache.main.d.now;
   if (c.read_out == ReadOut::kLinear) {
-    const View<const S, 2> x = *c.norm.final_norm ? View<const S, 2>(cache.final_out) : x_last;
-    ops::linear_backward_params<S>(dp.read_out, dp.read_out_bias, dout, x, 1.0);
+    ops::linear_backward_params<S>(dp.read_out, dp.read_out_bias, dout, main_output(c, cache), 1.0);
     ops::linear_backward_input<S>(dx, dout, p.read_out, 1.0);
   } else {
     for (std::size_t i = 0; i < dx.dims[0]; ++i) {
@@ -139,35 +124,33 @@ void transformer_backward(const ModelConfig& c, const TransformerParams<S>& dp,
       std::fill(&dx(i, 0) + dout.dims[1], &dx(i, 0) + dx.dims[1], S{});
     }
   }
-  if (*c.norm.final_norm) {
-    norm_backward(c, dnext, dp.final_norm, cache.scratch.row_sums, View<const S, 2>(dx), x_last,
-                  cache.final_norm, p.final_norm);
-    std::swap(dx, dnext);
+  if (has_memory(c)) std::fill_n(cache.dmemory.data, cache.dmemory.size(), S{});
+  stack_backward<S>(c, cache.main, dp.main, cache.dmemory, main_input(c, cache),
+                    memory_of(c, cache), p.main);
+  if (has_memory(c)) embedding_backward<S>(c, dp.embedding, cache.main.d.now, query);
+  if (is_decoder(c)) {
+    std::copy_n(cache.dmemory.data, cache.dmemory.size(), cache.encoder.d.now.data);
+    stack_backward<S>(c, cache.encoder, dp.encoder, {}, View<const S, 2>(as_rows(cache.tokens)), {},
+                      p.encoder);
   }
-  for (std::size_t layer = c.layers; layer-- > 0;) {
-    block_backward(c, dnext, dp.layers[layer], cache.dx[2], View<const S, 2>(dx),
-                   layer_input(c, cache, layer), cache.layers[layer], cache.scratch,
-                   p.layers[layer]);
-    std::swap(dx, dnext);
-  }
-  const View<const S, 3> dembedded = dx.template reshape<3>(cache.embedded.dims);
-  if (c.positions.type == PositionsType::kLearned)
-    ops::add_positions_backward<S>(dp.positions, dembedded);
-  if (c.read_in == ReadIn::kLinear)
-    ops::linear_backward_params<S>(dp.read_in, dp.read_in_bias, View<const S, 2>(dx),
-                                   as_rows(input), 1.0);
+  const View<const S, 2> dtokens = is_decoder(c)   ? cache.encoder.d.now
+                                   : has_memory(c) ? cache.dmemory
+                                                   : cache.main.d.now;
+  embedding_backward<S>(c, dp.embedding, dtokens, input);
 }
 
-#define HEADROOM_INSTANTIATE(S)                                                                 \
-  template TransformerParams<S> transformer_params(Binder<S>&, const ModelConfig&,              \
-                                                   const ModelIo&);                             \
-  template void transformer_cache(TransformerCache<S>&, Arena<S>&, const ModelConfig&,          \
-                                  const ModelIo&, std::size_t, std::size_t, std::size_t, bool); \
-  template View<const S, 3> transformer_forward(const ModelConfig&, TransformerCache<S>&,       \
-                                                View<const S, 3>, const TransformerParams<S>&); \
-  template void transformer_backward(const ModelConfig&, const TransformerParams<S>&,           \
-                                     View<const S, 3>, View<const S, 3>,                        \
-                                     const TransformerCache<S>&, const TransformerParams<S>&);
+#define HEADROOM_INSTANTIATE(S)                                                            \
+  template TransformerParams<S> transformer_params(Binder<S>&, const ModelConfig&,         \
+                                                   const ModelIo&);                        \
+  template void transformer_cache(TransformerCache<S>&, Arena<S>&, const ModelConfig&,     \
+                                  const ModelIo&, std::size_t, std::size_t, std::size_t,   \
+                                  std::size_t, bool);                                      \
+  template View<const S, 3> transformer_forward(const ModelConfig&, TransformerCache<S>&,  \
+                                                View<const S, 3>, View<const S, 3>,        \
+                                                const TransformerParams<S>&);              \
+  template void transformer_backward(const ModelConfig&, const TransformerParams<S>&,      \
+                                     View<const S, 3>, View<const S, 3>, View<const S, 3>, \
+                                     TransformerCache<S>&, const TransformerParams<S>&);
 HEADROOM_INSTANTIATE(float)
 HEADROOM_INSTANTIATE(double)
 HEADROOM_INSTANTIATE(std::complex<double>)

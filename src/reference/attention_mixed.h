@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 
 #include "core/attention_shape.h"
@@ -27,7 +28,7 @@ template <class S>
 struct Row {
   const AttentionShape& s;
   Matrix<const S> q, k, v;
-  View<const S, 3> mix_scores, mix_weights;
+  const AttentionMixers<const S>& m;
   std::size_t b, copy, i, n;
   S *scores, *weights, *sums;  // (h_k, n), (h, n), (h_v, n)
 
@@ -37,7 +38,7 @@ struct Row {
     return (copy * s.score_heads + h) * s.key_size + c;
   }
   std::size_t key_col(std::size_t h, std::size_t c) const {
-    return (copy * s.score_heads + h) / s.group * s.key_size + c;
+    return s.shared_key ? c : (copy * s.score_heads + h) / s.group * s.key_size + c;
   }
   std::size_t value_col(std::size_t h, std::size_t c) const {
     return (copy * s.value_heads + h) / s.group * s.value_size + c;
@@ -45,6 +46,10 @@ struct Row {
   std::size_t out_col(std::size_t h, std::size_t c) const {
     return (copy * s.value_heads + h) * s.value_size + c;
   }
+
+  // Where the bias of head h and key j stands.
+  std::size_t bias_row(std::size_t h) const { return copy * s.heads + h; }
+  std::size_t bias_col(std::size_t j) const { return i + s.keys - 1 - j; }
 
   void compute() const {
     using std::exp;
@@ -58,17 +63,18 @@ struct Row {
     for (std::size_t h = 0; h < s.heads; ++h) {
       S* w = weights + h * n;
       for (std::size_t j = 0; j < n; ++j) {
-        w[j] = mix_scores.size() > 0 ? S{} : scores[h * n + j];
-        for (std::size_t g = 0; mix_scores.size() > 0 && g < s.score_heads; ++g)
-          w[j] += mix_scores(copy, h, g) * scores[g * n + j];
+        w[j] = m.scores.size() > 0 ? S{} : scores[h * n + j];
+        for (std::size_t g = 0; m.scores.size() > 0 && g < s.score_heads; ++g)
+          w[j] += m.scores(copy, h, g) * scores[g * n + j];
+        if (m.bias.size() > 0) w[j] += m.bias(bias_row(h), bias_col(j));
       }
       weigh(w);
     }
     for (std::size_t h = 0; h < s.value_heads; ++h)
       for (std::size_t j = 0; j < n; ++j) {
-        S sum = mix_weights.size() > 0 ? S{} : weights[h * n + j];
-        for (std::size_t g = 0; mix_weights.size() > 0 && g < s.heads; ++g)
-          sum += mix_weights(copy, h, g) * weights[g * n + j];
+        S sum = m.weights.size() > 0 ? S{} : weights[h * n + j];
+        for (std::size_t g = 0; m.weights.size() > 0 && g < s.heads; ++g)
+          sum += m.weights(copy, h, g) * weights[g * n + j];
         sums[h * n + j] = sum;
       }
   }
@@ -94,6 +100,13 @@ struct Row {
       case AttentionType::kSigmoid:
         for (std::size_t j = 0; j < n; ++j) w[j] = 1.0 / (1.0 + exp(-w[j]));
         break;
+      case AttentionType::kHard: {
+        std::size_t first = 0;
+        for (std::size_t j = 1; j < n; ++j)
+          if (real_part(w[j]) > real_part(w[first])) first = j;
+        for (std::size_t j = 0; j < n; ++j) w[j] = j == first ? S(1) : S{};
+        break;
+      }
     }
   }
 
@@ -116,6 +129,9 @@ struct Row {
         case AttentionType::kSigmoid:
           d[j] *= w[j] * (1.0 - w[j]);
           break;
+        case AttentionType::kHard:
+          assert(false && "hard weights are not trained");
+          break;
       }
     }
   }
@@ -124,16 +140,14 @@ struct Row {
 // body(row, the second half of the scratch) for every query of every copy.
 template <class S, class Body>
 void for_each_row(const AttentionShape& s, Matrix<const S> q, Matrix<const S> k, Matrix<const S> v,
-                  View<const S, 3> mix_scores, View<const S, 3> mix_weights, S* scratch,
-                  const Body& body) {
+                  const AttentionMixers<const S>& m, S* scratch, const Body& body) {
   for (std::size_t b = 0; b < s.batch; ++b)
     for (std::size_t copy = 0; copy < s.copies; ++copy)
       for (std::size_t i = 0; i < s.queries; ++i) {
         const std::size_t n = s.causal ? std::min(i + 1, s.keys) : s.keys;
         S* weights = scratch + s.score_heads * n;
         S* sums = weights + s.heads * n;
-        const Row<S> row{s,    q, k, v,       mix_scores, mix_weights, b,
-                         copy, i, n, scratch, weights,    sums};
+        const Row<S> row{s, q, k, v, m, b, copy, i, n, scratch, weights, sums};
         row.compute();
         body(row, sums + s.value_heads * n);
       }
@@ -143,72 +157,71 @@ void for_each_row(const AttentionShape& s, Matrix<const S> q, Matrix<const S> k,
 
 template <class S>
 void mixed_attention_forward(Matrix<S> z, View<S, 4>, Matrix<const S> q, Matrix<const S> k,
-                             Matrix<const S> v, View<const S, 3> mix_scores,
-                             View<const S, 3> mix_weights, const AttentionShape& s,
-                             View<S, 2> scratch) {
-  mixed_detail::for_each_row<S>(
-      s, q, k, v, mix_scores, mix_weights, scratch.data, [&](const auto& row, S*) {
-        for (std::size_t h = 0; h < s.value_heads; ++h)
-          for (std::size_t c = 0; c < s.value_size; ++c) {
-            S sum{};
-            for (std::size_t j = 0; j < row.n; ++j)
-              sum += row.sums[h * row.n + j] * v(row.key_row(j), row.value_col(h, c));
-            z(row.query_row(), row.out_col(h, c)) = sum;
-          }
-      });
+                             Matrix<const S> v, const AttentionMixers<const S>& m,
+                             const AttentionShape& s, View<S, 2> scratch) {
+  mixed_detail::for_each_row<S>(s, q, k, v, m, scratch.data, [&](const auto& row, S*) {
+    for (std::size_t h = 0; h < s.value_heads; ++h)
+      for (std::size_t c = 0; c < s.value_size; ++c) {
+        S sum{};
+        for (std::size_t j = 0; j < row.n; ++j)
+          sum += row.sums[h * row.n + j] * v(row.key_row(j), row.value_col(h, c));
+        z(row.query_row(), row.out_col(h, c)) = sum;
+      }
+  });
 }
 
 template <class S>
-void mixed_attention_backward(Matrix<S> dq, Matrix<S> dk, Matrix<S> dv, View<S, 3> dmix_scores,
-                              View<S, 3> dmix_weights, Matrix<const S> dz, View<const S, 4>,
+void mixed_attention_backward(Matrix<S> dq, Matrix<S> dk, Matrix<S> dv,
+                              const AttentionMixers<S>& dm, Matrix<const S> dz, View<const S, 4>,
                               Matrix<const S> q, Matrix<const S> k, Matrix<const S> v,
-                              View<const S, 3> mix_scores, View<const S, 3> mix_weights,
-                              const AttentionShape& s, View<S, 1>, View<S, 2> scratch) {
+                              const AttentionMixers<const S>& m, const AttentionShape& s,
+                              View<S, 1>, View<S, 2> scratch) {
   for (const Matrix<S>& d : {dq, dk, dv})
     for (std::size_t i = 0; i < d.rows; ++i) std::fill_n(d.row(i), d.cols, S{});
-  mixed_detail::for_each_row<S>(
-      s, q, k, v, mix_scores, mix_weights, scratch.data, [&](const auto& row, S* rest) {
-        const std::size_t n = row.n;
-        S* dsums = rest;                          // (h_v, n)
-        S* dweights = dsums + s.value_heads * n;  // (h, n)
-        S* dscores = dweights + s.heads * n;      // (h_k, n)
-        for (std::size_t h = 0; h < s.value_heads; ++h)
-          for (std::size_t j = 0; j < n; ++j) {
-            S sum{};
-            for (std::size_t c = 0; c < s.value_size; ++c) {
-              const S d = dz(row.query_row(), row.out_col(h, c));
-              sum += d * v(row.key_row(j), row.value_col(h, c));
-              dv(row.key_row(j), row.value_col(h, c)) += row.sums[h * n + j] * d;
-            }
-            dsums[h * n + j] = sum;
-          }
-        for (std::size_t h = 0; h < s.heads; ++h) {
-          for (std::size_t j = 0; j < n; ++j) {
-            S sum = mix_weights.size() > 0 ? S{} : dsums[h * n + j];
-            for (std::size_t g = 0; mix_weights.size() > 0 && g < s.value_heads; ++g) {
-              sum += mix_weights(row.copy, g, h) * dsums[g * n + j];
-              dmix_weights(row.copy, g, h) += dsums[g * n + j] * row.weights[h * n + j];
-            }
-            dweights[h * n + j] = sum;
-          }
-          row.weigh_backward(dweights + h * n, row.weights + h * n);
+  mixed_detail::for_each_row<S>(s, q, k, v, m, scratch.data, [&](const auto& row, S* rest) {
+    const std::size_t n = row.n;
+    S* dsums = rest;                          // (h_v, n)
+    S* dweights = dsums + s.value_heads * n;  // (h, n)
+    S* dscores = dweights + s.heads * n;      // (h_k, n)
+    for (std::size_t h = 0; h < s.value_heads; ++h)
+      for (std::size_t j = 0; j < n; ++j) {
+        S sum{};
+        for (std::size_t c = 0; c < s.value_size; ++c) {
+          const S d = dz(row.query_row(), row.out_col(h, c));
+          sum += d * v(row.key_row(j), row.value_col(h, c));
+          dv(row.key_row(j), row.value_col(h, c)) += row.sums[h * n + j] * d;
         }
-        for (std::size_t h = 0; h < s.score_heads; ++h)
-          for (std::size_t j = 0; j < n; ++j) {
-            S sum = mix_scores.size() > 0 ? S{} : dweights[h * n + j];
-            for (std::size_t g = 0; mix_scores.size() > 0 && g < s.heads; ++g) {
-              sum += mix_scores(row.copy, g, h) * dweights[g * n + j];
-              dmix_scores(row.copy, g, h) += dweights[g * n + j] * row.scores[h * n + j];
-            }
-            dscores[h * n + j] = sum;
-            for (std::size_t c = 0; c < s.key_size; ++c) {
-              dq(row.query_row(), row.query_col(h, c)) +=
-                  s.scale * sum * k(row.key_row(j), row.key_col(h, c));
-              dk(row.key_row(j), row.key_col(h, c)) +=
-                  s.scale * sum * q(row.query_row(), row.query_col(h, c));
-            }
-          }
-      });
+        dsums[h * n + j] = sum;
+      }
+    for (std::size_t h = 0; h < s.heads; ++h) {
+      for (std::size_t j = 0; j < n; ++j) {
+        S sum = m.weights.size() > 0 ? S{} : dsums[h * n + j];
+        for (std::size_t g = 0; m.weights.size() > 0 && g < s.value_heads; ++g) {
+          sum += m.weights(row.copy, g, h) * dsums[g * n + j];
+          dm.weights(row.copy, g, h) += dsums[g * n + j] * row.weights[h * n + j];
+        }
+        dweights[h * n + j] = sum;
+      }
+      row.weigh_backward(dweights + h * n, row.weights + h * n);
+      for (std::size_t j = 0; m.bias.size() > 0 && j < n; ++j)
+        dm.bias(row.bias_row(h), row.bias_col(j)) += dweights[h * n + j];
+    }
+    for (std::size_t h = 0; h < s.score_heads; ++h)
+      for (std::size_t j = 0; j < n; ++j) {
+        S sum = m.scores.size() > 0 ? S{} : dweights[h * n + j];
+        for (std::size_t g = 0; m.scores.size() > 0 && g < s.heads; ++g) {
+          sum += m.scores(row.copy, g, h) * dweights[g * n + j];
+          dm.scores(row.copy, g, h) += dweights[g * n + j] * row.scores[h * n + j];
+        }
+        dscores[h * n + j] = sum;
+        for (std::size_t c = 0; c < s.key_size; ++c) {
+          dq(row.query_row(), row.query_col(h, c)) +=
+              s.scale * sum * k(row.key_row(j), row.key_col(h, c));
+          dk(row.key_row(j), row.key_col(h, c)) +=
+              s.scale * sum * q(row.query_row(), row.query_col(h, c));
+        }
+      }
+  });
 }
 
 }  // namespace headroom::reference

@@ -18,12 +18,13 @@ void linear_forward(Matrix<S> y, Matrix<const S> x, View<const S, 2> w, View<con
 }
 
 template <class S>
-void linear_backward_input(Matrix<S> dx, Matrix<const S> dy, View<const S, 2> w, double alpha) {
+void linear_backward_input(Matrix<S> dx, Matrix<const S> dy, View<const S, 2> w, double alpha,
+                           double beta = 0) {
   for (std::size_t i = 0; i < dx.rows; ++i)
     for (std::size_t k = 0; k < dx.cols; ++k) {
       S sum{};
       for (std::size_t j = 0; j < dy.cols; ++j) sum += dy(i, j) * w(j, k);
-      dx(i, k) = alpha * sum;
+      dx(i, k) = beta == 0 ? alpha * sum : alpha * sum + beta * dx(i, k);
     }
 }
 

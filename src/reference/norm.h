@@ -45,6 +45,34 @@ void layernorm_backward(View<S, 2> dx, View<S, 1> dg, View<S, 1> db, View<const 
 }
 
 template <class S>
+void rmsnorm_forward(View<S, 2> y, View<S, 1> rrms, View<const S, 2> x, View<const S, 1> g,
+                     double eps) {
+  using std::sqrt;
+  const double n = static_cast<double>(x.dims[1]);
+  for (std::size_t i = 0; i < x.dims[0]; ++i) {
+    S square{};
+    for (std::size_t c = 0; c < x.dims[1]; ++c) square += x(i, c) * x(i, c) / n;
+    rrms(i) = 1.0 / sqrt(square + eps);
+    for (std::size_t c = 0; c < x.dims[1]; ++c) y(i, c) = g(c) * x(i, c) * rrms(i);
+  }
+}
+
+template <class S>
+void rmsnorm_backward(View<S, 2> dx, View<S, 1> dg, View<const S, 2> dy, View<const S, 2> x,
+                      View<const S, 1> rrms, View<const S, 1> g) {
+  const double n = static_cast<double>(x.dims[1]);
+  for (std::size_t i = 0; i < x.dims[0]; ++i) {
+    S hx_mean{};
+    for (std::size_t c = 0; c < x.dims[1]; ++c) {
+      hx_mean += g(c) * dy(i, c) * x(i, c) / n;
+      dg(c) += dy(i, c) * x(i, c) * rrms(i);
+    }
+    for (std::size_t c = 0; c < x.dims[1]; ++c)
+      dx(i, c) = rrms(i) * (g(c) * dy(i, c) - x(i, c) * rrms(i) * rrms(i) * hx_mean);
+  }
+}
+
+template <class S>
 void l2norm_forward(View<S, 2> y, View<S, 1> inverse, View<const S, 2> x, View<const S, 1> s,
                     double eps) {
   for (std::size_t i = 0; i < x.dims[0]; ++i) {

@@ -11,17 +11,15 @@ void add_forward(View<S, 2> z, View<const S, 2> x, View<const S, 2> y) {
 }
 
 template <class S>
-void add_positions_forward(View<S, 3> x, View<const S, 2> table) {
-  for (std::size_t b = 0; b < x.dims[0]; ++b)
-    for (std::size_t t = 0; t < x.dims[1]; ++t)
-      for (std::size_t c = 0; c < x.dims[2]; ++c) x(b, t, c) += table(t, c);
+void add_positions_forward(Matrix<S> x, View<const S, 2> table, std::size_t tokens) {
+  for (std::size_t i = 0; i < x.rows; ++i)
+    for (std::size_t c = 0; c < x.cols; ++c) x(i, c) += table(i % tokens, c);
 }
 
 template <class S>
-void add_positions_backward(View<S, 2> dtable, View<const S, 3> dx) {
-  for (std::size_t b = 0; b < dx.dims[0]; ++b)
-    for (std::size_t t = 0; t < dx.dims[1]; ++t)
-      for (std::size_t c = 0; c < dx.dims[2]; ++c) dtable(t, c) += dx(b, t, c);
+void add_positions_backward(View<S, 2> dtable, Matrix<const S> dx, std::size_t tokens) {
+  for (std::size_t i = 0; i < dx.rows; ++i)
+    for (std::size_t c = 0; c < dx.cols; ++c) dtable(i % tokens, c) += dx(i, c);
 }
 
 }  // namespace headroom::reference

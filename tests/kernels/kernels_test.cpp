@@ -10,11 +10,13 @@
 #include "core/arena.h"
 #include "core/rng.h"
 #include "kernels/activation.h"
+#include "kernels/heads.h"
 #include "kernels/linear.h"
 #include "kernels/loss.h"
 #include "kernels/norm.h"
 #include "kernels/residual.h"
 #include "reference/activation.h"
+#include "reference/heads.h"
 #include "reference/linear.h"
 #include "reference/loss.h"
 #include "reference/norm.h"
@@ -41,6 +43,11 @@ struct Pair {
     return views;
   }
 };
+
+template <class T>
+Matrix<T> matrix(const View<T, 2>& v) {
+  return v;
+}
 
 template <std::size_t N>
 void expect_near(const std::pair<View<float, N>, View<double, N>>& p, const char* what) {
@@ -74,6 +81,10 @@ TEST(Kernels, LinearFollowsItsTwin) {
           reference::linear_backward_input<double>(dx.second, View<const double, 2>(dy.second), w2,
                                                    0.5);
           expect_near(dx, "dx");
+          kernels::linear_backward_input(dx.first, View<const float, 2>(dy.first), w, 0.5, 1.0);
+          reference::linear_backward_input<double>(dx.second, View<const double, 2>(dy.second), w2,
+                                                   0.5, 1.0);
+          expect_near(dx, "dx added to");
           kernels::linear_backward_params(dw.first, db.first, View<const float, 2>(dy.first),
                                           View<const float, 2>(x), 0.5);
           reference::linear_backward_params<double>(dw.second, db.second,
@@ -106,6 +117,13 @@ TEST(Kernels, NormsFollowTheirTwins) {
       expect_near(dx, "layernorm dx");
       expect_near(dg, "layernorm dg");
       expect_near(db, "layernorm db");
+      kernels::rmsnorm_forward(y.first, inverse.first, x, g, 1e-2);
+      reference::rmsnorm_forward<double>(y.second, inverse.second, x2, g2, 1e-2);
+      expect_near(y, "rmsnorm");
+      kernels::rmsnorm_backward(dx.first, dg.first, dy, x, inverse.first, g);
+      reference::rmsnorm_backward<double>(dx.second, dg.second, dy2, x2, inverse.second, g2);
+      expect_near(dx, "rmsnorm dx");
+      expect_near(dg, "rmsnorm dg");
       for (const double eps : {0.0, 0.5, 4.0}) {
         kernels::l2norm_forward(y.first, inverse.first, x, s.first, eps);
         reference::l2norm_forward<double>(y.second, inverse.second, x2, s.second, eps);
@@ -155,6 +173,101 @@ TEST(Kernels, ActivationsFollowTheirTwins) {
     kernels::gelu_tanh_backward(dx.first, dy, x);
     reference::gelu_tanh_backward<double>(dx.second, dy2, x2);
     expect_near(dx, "gelu_tanh dx");
+    kernels::gelu_forward(y.first, x);
+    reference::gelu_forward<double>(y.second, x2);
+    expect_near(y, "gelu");
+    kernels::gelu_backward(dx.first, dy, x);
+    reference::gelu_backward<double>(dx.second, dy2, x2);
+    expect_near(dx, "gelu dx");
+    kernels::silu_forward(y.first, x);
+    reference::silu_forward<double>(y.second, x2);
+    expect_near(y, "silu");
+    kernels::silu_backward(dx.first, dy, x);
+    reference::silu_backward<double>(dx.second, dy2, x2);
+    expect_near(dx, "silu dx");
+    auto [both, both2] = p.take(Dims2{1, 2 * n});
+    auto dboth = p.take(Dims2{1, 2 * n});
+    kernels::swiglu_forward(y.first, both);
+    reference::swiglu_forward<double>(y.second, both2);
+    expect_near(y, "swiglu");
+    kernels::swiglu_backward(dboth.first, dy, both);
+    reference::swiglu_backward<double>(dboth.second, dy2, both2);
+    expect_near(dboth, "swiglu dx");
+  }
+}
+
+// The complex step takes erf's derivative for granted, so that of gelu is tried by differences.
+TEST(Kernels, GeluSlopeIsThatOfItsValues) {
+  for (double v = -6; v <= 6; v += 0.37) {
+    constexpr double kStep = 1e-5;
+    double x[2] = {v - kStep, v + kStep}, y[2], one = 1, at = v, slope = 0;
+    reference::gelu_forward<double>({y, {1, 2}}, View<const double, 2>(x, {1, 2}));
+    reference::gelu_backward<double>({&slope, {1, 1}}, View<const double, 2>(&one, {1, 1}),
+                                     View<const double, 2>(&at, {1, 1}));
+    EXPECT_NEAR(slope, (y[1] - y[0]) / (2 * kStep), 1e-9) << v;
+  }
+}
+
+TEST(Kernels, HeadsFollowTheirTwins) {
+  for (const std::size_t rows : {1, 6, 70})
+    for (const std::size_t heads : {1, 3})
+      for (const std::size_t size : {2, 4, 18}) {
+        Pair p;
+        // A range of the columns of a wider matrix, as in the layer.
+        const std::size_t cols = heads * size, wide = cols + 5;
+        auto x = p.take(Dims2{rows, wide}), d = p.take(Dims2{rows, wide}),
+             y = p.take(Dims2{rows, cols});
+        auto inverse = p.take(Dims2{rows, heads});
+        auto scale = p.take(Dims1{heads}), dscale = p.take(Dims1{heads});
+        const auto in = [&](auto& m) { return matrix(m).col_range(2, cols); };
+        kernels::normalize_heads_forward(in(x.first), inverse.first, 3.0);
+        reference::normalize_heads_forward<double>(in(x.second), inverse.second, 3.0);
+        expect_near(x, "normalised");
+        expect_near(inverse, "1 / length");
+        kernels::normalize_heads_backward(in(d.first), in(x.first), inverse.first, 3.0);
+        reference::normalize_heads_backward<double>(in(d.second), in(x.second), inverse.second,
+                                                    3.0);
+        expect_near(d, "normalised, gradient");
+        auto table = p.take(Dims2{rows % 2 == 0 ? rows / 2 : rows, size});
+        kernels::rotate_heads_forward(in(x.first), table.first);
+        reference::rotate_heads_forward<double>(in(x.second), table.second);
+        expect_near(x, "turned");
+        kernels::rotate_heads_backward(in(d.first), table.first);
+        reference::rotate_heads_backward<double>(in(d.second), table.second);
+        expect_near(d, "turned back");
+        kernels::scale_heads_forward(matrix(y.first), in(x.first), scale.first);
+        reference::scale_heads_forward<double>(matrix(y.second), in(x.second), scale.second);
+        expect_near(y, "scaled");
+        kernels::scale_heads_backward(in(d.first), dscale.first, in(x.first), scale.first);
+        reference::scale_heads_backward<double>(in(d.second), dscale.second, in(x.second),
+                                                scale.second);
+        expect_near(d, "scaled, gradient");
+        expect_near(dscale, "dscale accumulates");
+        auto sum = p.take(Dims2{rows, size}), bias = p.take(Dims2{2, size}),
+             dbias = p.take(Dims2{2, size});
+        kernels::sum_heads_forward(matrix(sum.first), matrix(y.first), bias.first, 0.5);
+        reference::sum_heads_forward<double>(matrix(sum.second), matrix(y.second), bias.second,
+                                             0.5);
+        expect_near(sum, "sum");
+        kernels::sum_heads_backward(matrix(y.first), dbias.first, matrix(sum.first), 0.5);
+        reference::sum_heads_backward<double>(matrix(y.second), dbias.second, matrix(sum.second),
+                                              0.5);
+        expect_near(y, "sum, gradient");
+        expect_near(dbias, "dbias accumulates");
+      }
+}
+
+TEST(Kernels, AZeroHeadIsNormalisedToZero) {
+  Pair p;
+  auto x = p.take(Dims2{1, 4}), d = p.take(Dims2{1, 4});
+  x.first.data[0] = x.first.data[1] = 0;
+  auto inverse = p.take(Dims2{1, 2});
+  kernels::normalize_heads_forward(matrix(x.first), inverse.first, 1.0);
+  kernels::normalize_heads_backward(matrix(d.first), matrix(x.first), inverse.first, 1.0);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(x.first.data[i], 0.0f);
+    EXPECT_EQ(d.first.data[i], 0.0f);
+    EXPECT_NE(x.first.data[2 + i], 0.0f);
   }
 }
 
@@ -172,19 +285,23 @@ TEST(Kernels, ResidualAndPositionsFollowTheirTwins) {
   Pair p;
   auto [x, x2] = p.take(Dims3{4, 3, 5});
   auto [y, y2] = p.take(Dims3{4, 3, 5});
-  auto [table, table2] = p.take(Dims2{6, 5});
   auto z = p.take(Dims3{4, 3, 5});
   kernels::add_forward(as_rows(z.first), as_rows(View<const float, 3>(x)),
                        as_rows(View<const float, 3>(y)));
   reference::add_forward<double>(as_rows(z.second), as_rows(View<const double, 3>(x2)),
                                  as_rows(View<const double, 3>(y2)));
   expect_near(z, "sum");
-  kernels::add_positions_forward(z.first, table);
-  reference::add_positions_forward<double>(z.second, table2);
+  // Positions go to a range of the columns: 1 .. 3 here, of a table as wide.
+  auto [table, table2] = p.take(Dims2{6, 3});
+  kernels::add_positions_forward(Matrix<float>(as_rows(z.first)).col_range(1, 3), table, 3);
+  reference::add_positions_forward<double>(Matrix<double>(as_rows(z.second)).col_range(1, 3),
+                                           table2, 3);
   expect_near(z, "positions");
-  auto dtable = p.take(Dims2{6, 5});
-  kernels::add_positions_backward(dtable.first, x);
-  reference::add_positions_backward<double>(dtable.second, x2);
+  auto dtable = p.take(Dims2{6, 3});
+  kernels::add_positions_backward(
+      dtable.first, Matrix<const float>(as_rows(View<const float, 3>(x))).col_range(1, 3), 3);
+  reference::add_positions_backward<double>(
+      dtable.second, Matrix<const double>(as_rows(View<const double, 3>(x2))).col_range(1, 3), 3);
   expect_near(dtable, "dpositions");
 }
 

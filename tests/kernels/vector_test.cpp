@@ -52,6 +52,15 @@ TEST(VectorExp, EveryLaneAlike) {
   }
 }
 
+TEST(VectorErfc, IsAccurate) {
+  for (int i = 0; i <= 9000; ++i) {
+    const float x = static_cast<float>(i) * 1e-3f;
+    const double want = std::exp(static_cast<double>(x) * static_cast<double>(x)) *
+                        std::erfc(static_cast<double>(x));
+    EXPECT_NEAR(scaled_erfc(broadcast(x))[0] / want, 1, 4e-7) << x;
+  }
+}
+
 TEST(VectorTanh, IsAccurate) {
   for (int i = -12000; i <= 12000; ++i) {
     const float x = static_cast<float>(i) * 1e-3f;

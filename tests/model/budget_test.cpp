@@ -17,7 +17,7 @@ TEST(Budget, GargStandardHasItsPublishedParameters) {
   c.layers = 12;
   c.width = 256;
   c.norm = {NormType::kLayerNorm, NormPlacement::kPre, {}, {}};
-  c.positions = {PositionsType::kLearned, 202};
+  c.positions = {PositionsType::kLearned, {}, 202};
   c.attention.heads = 8;
   c.attention.mask = Mask::kCausal;
   c.ffn = {1024, Activation::kGeluTanh};

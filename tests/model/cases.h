@@ -1,42 +1,13 @@
-// The model variants that the gradient, twin and causality tests run through.
+// The models that the gradient, twin and causality tests run through.
 #pragma once
 
-#include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "model/model.h"
+#include "model/variants.h"
 
 namespace headroom::testing {
-
-struct ModelCase {
-  std::string name;
-  ModelConfig config;
-  ModelIo io;
-  std::size_t batch = 2;
-  std::size_t stride = 1;
-};
-
-inline void PrintTo(const ModelCase& c, std::ostream* out) { *out << c.name; }
-
-// Parameters whose gradient is 0 in theory and rounding in practice: under softmax the key bias,
-// and query and key where there is a single key; the scalar of an L2 norm whose output reaches the
-// next L2 norm through maps that only scale with it.
-inline bool without_effect(const ModelCase& c, const std::string& name) {
-  const bool softmax = c.config.attention.type == AttentionType::kSoftmax;
-  if (softmax && name.ends_with("attention.key.bias")) return true;
-  const bool query_or_key = name.find(".query.") != std::string::npos ||
-                            name.find(".key.") != std::string::npos ||
-                            name.find(".mix_scores.") != std::string::npos;
-  if (softmax && query_or_key && c.io.tokens == 1) return true;
-  const bool post_l2 =
-      c.config.norm.type == NormType::kL2 && c.config.norm.placement == NormPlacement::kPost;
-  if (!post_l2) return false;
-  // Without biases ReLU's FFN is homogeneous, so norm2 undoes norm1's scalar; a final norm undoes
-  // the last norm2's.
-  if (!c.config.bias && name.ends_with("norm1.weight")) return true;
-  return c.config.norm.final_norm == true && name == "layers.1.norm2.weight";
-}
 
 // Every variant of norm, placement, activation, bias, positions, read-in and read-out,
 // initialisation and copies, each with and without a causal mask, at odd sizes.
@@ -44,16 +15,7 @@ inline std::vector<ModelCase> model_cases() {
   std::vector<ModelCase> cases;
   const auto add = [&](const std::string& name, auto&& change) {
     for (const Mask mask : {Mask::kNone, Mask::kCausal}) {
-      ModelCase c;
-      c.name = name + (mask == Mask::kCausal ? "_causal" : "");
-      c.io = {7, 7, 5};
-      c.config.layers = 2;
-      c.config.width = 7;
-      c.config.ffn.width = 11;
-      c.config.attention.heads = 3;
-      c.config.attention.key_size = 2;
-      c.config.attention.value_size = 5;
-      c.config.attention.mask = mask;
+      ModelCase c = base_case(name, mask);
       change(c);
       cases.push_back(c);
     }
@@ -84,7 +46,7 @@ inline std::vector<ModelCase> model_cases() {
     c.stride = 2;
     c.config.width = 12;
     c.config.norm = {NormType::kLayerNorm, NormPlacement::kPre, {}, {}};
-    c.config.positions = {PositionsType::kLearned, 9};
+    c.config.positions = {PositionsType::kLearned, {}, 9};
     c.config.attention.key_size.reset();
     c.config.attention.value_size.reset();
     c.config.ffn = {48, Activation::kGeluTanh};
@@ -153,6 +115,7 @@ inline std::vector<ModelCase> model_cases() {
               c.config.attention.value_size = key_size == 16 ? 1 : 9;
               c.io.tokens = tokens;
             });
+  for (const ModelCase& c : variant_cases()) cases.push_back(c);
   return cases;
 }
 

@@ -11,28 +11,42 @@
 namespace headroom {
 namespace {
 
-class Gradients : public ::testing::TestWithParam<testing::ModelCase> {};
-
-TEST_P(Gradients, AgreeWithTheComplexStep) {
-  const testing::ModelCase& c = GetParam();
+void expect_right_gradients(const testing::ModelCase& c, std::size_t entries) {
   GradientCheckPlan plan;
   plan.batch = c.batch;
   plan.tokens = c.io.tokens;
   plan.stride = c.stride;
-  plan.entries_per_tensor = c.io.tokens == 17 ? 12 : 40;
+  plan.entries_per_tensor = entries;
   const std::vector<GradientCheck> checks = check_gradients(c.config, c.io, plan);
   double model_largest = 0;
   for (const GradientCheck& check : checks) model_largest = std::max(model_largest, check.largest);
-  ASSERT_GT(model_largest, 0);
+  ASSERT_GT(model_largest, 0) << c.name;
   for (const GradientCheck& check : checks) {
-    EXPECT_LE(check.worst_error, 1e-6) << check.name;
+    EXPECT_LE(check.worst_error, 1e-6) << c.name << ": " << check.name;
     EXPECT_GT(check.entries, 0u);
     if (testing::without_effect(c, check.name))
-      EXPECT_LE(check.largest, 1e-6 * model_largest) << check.name << " should have no effect";
+      EXPECT_LE(check.largest, 1e-6 * model_largest)
+          << c.name << ": " << check.name << " should have no effect";
     else
-      EXPECT_GT(check.largest, 1e-6 * model_largest) << check.name << " has no effect";
+      EXPECT_GT(check.largest, 1e-6 * model_largest)
+          << c.name << ": " << check.name << " has no effect";
   }
 }
+
+class Gradients : public ::testing::TestWithParam<testing::ModelCase> {};
+
+TEST_P(Gradients, AgreeWithTheComplexStep) {
+  expect_right_gradients(GetParam(), GetParam().io.tokens == 17 ? 12 : 40);
+}
+
+class SizedGradients : public ::testing::TestWithParam<testing::Variant> {};
+
+TEST_P(SizedGradients, AgreeWithTheComplexStepAtEverySize) {
+  for (const testing::ModelCase& c : testing::sized_cases(GetParam())) expect_right_gradients(c, 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Variants, SizedGradients, ::testing::ValuesIn(testing::kVariants),
+                         [](const auto& variant) { return std::string(variant.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(Variants, Gradients, ::testing::ValuesIn(testing::model_cases()),
                          [](const auto& variant) { return variant.param.name; });

@@ -64,7 +64,7 @@ TEST(Resolve, ReadInAndReadOut) {
 
 TEST(Resolve, PositionsMustReach) {
   ModelConfig c;
-  c.positions = {PositionsType::kLearned, 7};
+  c.positions = {PositionsType::kLearned, {}, 7};
   EXPECT_NE(message_of(c, {16, 16, 8}).find("positions.length = 7"), std::string::npos);
   EXPECT_EQ(*resolve(c, {16, 16, 7}).positions.length, 7u);
 }

@@ -20,56 +20,60 @@ template <class S>
 struct Step {
   Model<S> model;
   Arena<S> memory;
-  View<S, 3> input, doutput;
-  Step(const testing::ModelCase& c, View<const float, 1> params, View<const float, 3> data)
+  View<S, 3> input, query, doutput;  // query is empty where the tokens ask themselves
+  Step(const testing::ModelCase& c, View<const float, 1> params, View<const float, 3> tokens,
+       View<const float, 3> queries)
       : model(c.config, c.io, c.batch),
-        memory(data.size() + c.batch * c.io.tokens * c.io.output_dim + 64),
+        memory(tokens.size() + queries.size() + c.batch * testing::askers(c) * c.io.output_dim +
+               64),
         input(memory.take(c.batch, c.io.tokens, c.io.input_dim)),
-        doutput(memory.take(c.batch, c.io.tokens, c.io.output_dim)) {
+        query(memory.take(c.batch, c.io.queries, c.io.input_dim)),
+        doutput(memory.take(c.batch, testing::askers(c), c.io.output_dim)) {
     std::copy_n(params.data, params.size(), model.params().data);
-    std::copy_n(data.data, data.size(), input.data);
+    std::copy_n(tokens.data, tokens.size(), input.data);
+    std::copy_n(queries.data, queries.size(), query.data);
   }
+  View<const S, 3> forward() { return model.forward(input, query); }
 };
 
 struct Data {
   Arena<float> memory;
   View<float, 1> params;
-  View<float, 3> input, target;
+  View<float, 3> input, query, target;
   explicit Data(const testing::ModelCase& c) : memory(1 << 20) {
     Model<float> model(c.config, c.io, 1);
-    const std::size_t predictions = (c.io.tokens + c.stride - 1) / c.stride;
+    const std::size_t predictions = (testing::askers(c) + c.stride - 1) / c.stride;
     params = memory.take(model.table().size());
     input = memory.take(c.batch, c.io.tokens, c.io.input_dim);
     target = memory.take(c.batch, predictions, c.io.output_dim);
+    query = memory.take(c.batch, c.io.queries, c.io.input_dim);
     init_params(model.table(), 3, params);
     std::vector<float> noise(params.size());
     Random(1, Purpose::kTest, 0, 0).fill_normal(noise);
     for (std::size_t i = 0; i < params.size(); ++i) params(i) += 0.1f * noise[i];
     Random(1, Purpose::kTest, 0, 1).fill_normal(input.flat());
     Random(1, Purpose::kTest, 0, 2).fill_normal(target.flat());
+    Random(1, Purpose::kTest, 0, 3).fill_normal(query.flat());
   }
 };
 
-class Twins : public ::testing::TestWithParam<testing::ModelCase> {};
-
-TEST_P(Twins, FloatFollowsDouble) {
-  const testing::ModelCase& c = GetParam();
+void expect_float_follows_double(const testing::ModelCase& c) {
   const Data data(c);
-  Step<float> fast(c, data.params, data.input);
-  Step<double> slow(c, data.params, data.input);
+  Step<float> fast(c, data.params, data.input, data.query);
+  Step<double> slow(c, data.params, data.input, data.query);
   const double scale = 1.0 / static_cast<double>(data.target.dims[0] * data.target.dims[1]);
-  const View<const float, 3> y = fast.model.forward(fast.input);
-  const View<const double, 3> y_slow = slow.model.forward(slow.input);
+  const View<const float, 3> y = fast.forward();
+  const View<const double, 3> y_slow = slow.forward();
   double top = 0, worst = 0;
   for (std::size_t i = 0; i < y.size(); ++i) {
     top = std::max(top, std::abs(y_slow.data[i]));
     worst = std::max(worst, std::abs(static_cast<double>(y.data[i]) - y_slow.data[i]));
   }
-  EXPECT_LE(worst, 1e-5 * top);
+  EXPECT_LE(worst, 1e-5 * top) << c.name;
   ops::squared_loss<float>(fast.doutput, y, data.target, c.stride, scale);
   ops::squared_loss<double>(slow.doutput, y_slow, data.target, c.stride, scale);
-  fast.model.backward(fast.input, fast.doutput);
-  slow.model.backward(slow.input, slow.doutput);
+  fast.model.backward(fast.input, fast.doutput, fast.query);
+  slow.model.backward(slow.input, slow.doutput, slow.query);
   double model_largest = 0;
   for (double g : slow.model.grads().flat()) model_largest = std::max(model_largest, std::abs(g));
   for (const ParamRow& row : slow.model.table().rows()) {
@@ -80,27 +84,45 @@ TEST_P(Twins, FloatFollowsDouble) {
           error, std::abs(static_cast<double>(fast.model.grads()(i)) - slow.model.grads()(i)));
     }
     if (testing::without_effect(c, row.name))
-      EXPECT_LE(error, 1e-6 * model_largest) << row.name;
+      EXPECT_LE(error, 1e-6 * model_largest) << c.name << ": " << row.name;
     else  // a lone scalar sums over every row and may cancel further
-      EXPECT_LE(error, 1e-5 * std::max(largest, (row.size == 1 ? 1e-2 : 1e-3) * model_largest))
-          << row.name;
+      EXPECT_LE(error, 1e-5 * std::max(largest, (row.size == 1 ? 3e-2 : 1e-3) * model_largest))
+          << c.name << ": " << row.name;
   }
 }
+
+class Twins : public ::testing::TestWithParam<testing::ModelCase> {};
+
+TEST_P(Twins, FloatFollowsDouble) { expect_float_follows_double(GetParam()); }
+
+class SizedTwins : public ::testing::TestWithParam<testing::Variant> {};
+
+TEST_P(SizedTwins, FloatFollowsDoubleAtEverySize) {
+  for (const testing::ModelCase& c : testing::sized_cases(GetParam()))
+    expect_float_follows_double(c);
+}
+
+INSTANTIATE_TEST_SUITE_P(Variants, SizedTwins, ::testing::ValuesIn(testing::kVariants),
+                         [](const auto& variant) { return std::string(variant.param.name); });
 
 TEST_P(Twins, TheMaskHidesTheFuture) {
   const testing::ModelCase& c = GetParam();
   if (c.config.attention.mask != Mask::kCausal)
     return;  // the unmasked half of the table has its test below
   const Data data(c);
-  Step<float> step(c, data.params, data.input);
-  const View<const float, 3> y = step.model.forward(step.input);
+  Step<float> step(c, data.params, data.input, data.query);
+  const View<const float, 3> y = step.forward();
   const std::vector<float> before(y.data, y.data + y.size());
-  for (std::size_t t = 0; t < c.io.tokens; ++t) {
-    std::copy_n(data.input.data, data.input.size(), step.input.data);
+  // The masked sequence: a decoder's is that of the queries.
+  const View<float, 3> masked = c.io.queries > 0 ? step.query : step.input;
+  const View<const float, 3> original = c.io.queries > 0 ? data.query : data.input;
+  const std::size_t tokens = testing::askers(c);
+  for (std::size_t t = 0; t < tokens; ++t) {
+    std::copy_n(original.data, original.size(), masked.data);
     for (std::size_t d = 0; d < c.io.input_dim; ++d)
-      step.input(std::size_t{0}, t, d) = 9.0f - step.input(std::size_t{0}, t, d);
-    step.model.forward(step.input);
-    const std::size_t visible = t * c.io.output_dim, item = c.io.tokens * c.io.output_dim;
+      masked(std::size_t{0}, t, d) = 9.0f - masked(std::size_t{0}, t, d);
+    step.forward();
+    const std::size_t visible = t * c.io.output_dim, item = tokens * c.io.output_dim;
     EXPECT_EQ(std::memcmp(y.data, before.data(), visible * sizeof(float)), 0) << "token " << t;
     EXPECT_EQ(std::memcmp(y.data + item, before.data() + item, item * sizeof(float)), 0)
         << "the other sequence";
@@ -115,17 +137,20 @@ TEST_P(Twins, WithoutPositionsTokensAreASet) {
   if (c.config.attention.mask == Mask::kCausal || c.config.positions.type != PositionsType::kNone)
     return;
   const Data data(c);
-  Step<float> step(c, data.params, data.input);
-  const View<const float, 3> y = step.model.forward(step.input);
+  Step<float> step(c, data.params, data.input, data.query);
+  const View<const float, 3> y = step.forward();
   const std::vector<float> before(y.data, y.data + y.size());
   const std::size_t tokens = c.io.tokens;  // reversed order in, reversed order out
   for (std::size_t t = 0; t < tokens; ++t)
     for (std::size_t d = 0; d < c.io.input_dim; ++d)
       step.input(std::size_t{0}, t, d) = data.input(std::size_t{0}, tokens - 1 - t, d);
-  step.model.forward(step.input);
-  for (std::size_t t = 0; t < tokens; ++t)
-    for (std::size_t o = 0; o < c.io.output_dim; ++o)
-      EXPECT_NEAR(y(std::size_t{0}, t, o), before[(tokens - 1 - t) * c.io.output_dim + o], 2e-5);
+  step.forward();
+  const std::size_t askers = testing::askers(c);  // with queries of their own: the same order out
+  for (std::size_t t = 0; t < askers; ++t)
+    for (std::size_t o = 0; o < c.io.output_dim; ++o) {
+      const std::size_t from = c.io.queries > 0 ? t : askers - 1 - t;
+      EXPECT_NEAR(y(std::size_t{0}, t, o), before[from * c.io.output_dim + o], 2e-5);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Variants, Twins, ::testing::ValuesIn(testing::model_cases()),
