@@ -1,7 +1,7 @@
 """The cases that are frozen, one row each: name -> (task, model), over the small defaults below.
 
 Sizes are unequal on purpose (width, heads, key size, value size, FFN, tokens, batch), so that a transposed or misplaced
-axis cannot pass. `BASE` are frozen in tests/data/torch; `VARIANTS` wait for headroom to have them.
+axis cannot pass. `FROZEN` are in tests/data/torch.
 """
 NEAREST = {"type": "nearest_neighbor", "dim": 7, "points": 6, "points_from": "sphere", "query": "self_farthest"}
 SMALL = {**NEAREST, "dim": 5, "points": 5}
@@ -32,7 +32,7 @@ def one(attention, task=SMALL, norm=L2, ffn=(6, "relu"), width=5, **rest):
     return task, model(1, width, norm, attention, ffn, **rest)
 
 
-BASE = {
+FROZEN = {
     "encoder_post_l2": (NEAREST, model(2, 7, L2, sizes(2, 3, 5, copies=3), RELU)),
     "encoder_post_l2_sum": (NEAREST, model(2, 7, L2, sizes(2, 3, 5, copies=3, combine="sum"), RELU)),
     "encoder_pre_l2": (NEAREST, model(2, 7, ("l2", "pre"), sizes(3, 2, 4), RELU)),
@@ -57,12 +57,9 @@ BASE = {
     "sigmoid": one(sizes(2, 3, 4, type="sigmoid", mask="causal")),
     "sigmoid_full": one(sizes(2, 3, 4, type="sigmoid")),
     "learned": one(sizes(2, 3, 4), positions={"type": "learned", "length": 7}),
-}
-
-VARIANTS = {
-    "value_full": one({"heads": 2, "key_size": 3, "value_map": "full"}, bias=False),
-    "score_full": one({"heads": 2, "score_map": "full", "value_size": 3}, bias=False),
-    "bilinear": one({"heads": 2, "score_map": "full", "value_map": "full"}, bias=False),
+    "value_full": one({"heads": 2, "key_size": 3, "value_map": "full"}),
+    "score_full": one({"heads": 2, "score_map": "full", "value_size": 3}),
+    "bilinear": one({"heads": 2, "score_map": "full", "value_map": "full"}),
     "scale_inv_key": one(sizes(2, 3, 4, scale="inv_key_size")),
     "scale_number": one(sizes(2, 3, 4, scale=0.7)),
     "scale_learned": one(sizes(2, 3, 4, scale="learned", copies=2)),
@@ -83,6 +80,15 @@ VARIANTS = {
     "silu": one(sizes(2, 3, 4), ffn=(6, "silu")),
     "swiglu": one(sizes(2, 3, 4), ffn=(6, "swiglu")),
     "shared": (SMALL, model(3, 5, ("layernorm", "post"), sizes(2, 3, 4), (6, "gelu"), share_layers=True)),
+    "encoder_decoder_causal": (SEPARATE, {
+        **model(1, 7, ("rmsnorm", "pre"), sizes(2, 4, 3, mask="causal", scale=1.0), (6, "relu"), bias=False,
+                positions={"type": "relative_bias"}), "type": "encoder_decoder"}),
+    "rotary_qk_rms_causal": one(sizes(3, 4, 2, qk_norm="rms", scale="learned", mask="causal", kv_heads=1),
+                                positions={"type": "rotary"}),
+    "bilinear_mixed": one({"heads": 3, "score_map": "full", "value_map": "full", "mix_scores": "fan_in", "mix_weights": "fan_in",
+                           "score_heads": 2, "value_heads": 4, "copies": 2}),
+    "attention_alone": one({"heads": 2, "key_size": 3, "value_map": "full", "kind": "cross"}, task=SEPARATE, norm=("none", "post"),
+                           ffn=(0, "relu"), width=7, bias=False, residual=False),
 }
 
 # Frozen nowhere: sizes at which nn.TransformerEncoderLayer and nn.TransformerDecoderLayer exist, to hold plain.py against.

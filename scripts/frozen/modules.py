@@ -61,7 +61,7 @@ class Norm(nn.Module):
         return norm(self.m, {"n." + k: v for k, v in self.named_parameters()}, "n", x)
 
 
-def standard_layer(m, p, prefix, x, sources):
+def standard_layer(m, p, prefix, x, sources, causal):
     """The layer as one nn.TransformerEncoderLayer, or nn.TransformerDecoderLayer where it has cross-attention."""
     kind = nn.TransformerDecoderLayer if len(sources) == 2 else nn.TransformerEncoderLayer
     module = kind(m["width"], m["attention"]["heads"], m["ffn"]["width"], dropout=0.0,
@@ -79,7 +79,7 @@ def standard_layer(m, p, prefix, x, sources):
             mine = prefix + mine
             values[f"{name}.in_proj_{part}"] = torch.cat([p[f"{mine}.{n}.{part}"] for n in ("query", "key", "value")])
             values[f"{name}.out_proj.{part}"] = p[f"{mine}.output.{part}"].reshape((-1, m["width"])[part == "bias":])
-    if m["attention"]["mask"] == "causal":
+    if causal:
         mask = nn.Transformer.generate_square_subsequent_mask(x.shape[1], dtype=torch.float64)
     else:
         mask = None
@@ -108,6 +108,11 @@ def core_by_heads(m, p, name, copy, query, key, value, bias, causal):
     """Head by head; query, key (B,h_k,T,K), value (B,h_v,T,V) of one copy."""
     a = m["attention"]
     queries, keys = query.shape[-2], key.shape[-2]
+    if a["qk_norm"] != "none":
+        size = 1 if a["qk_norm"] == "l2" else a["key_size"]
+        query, key = (F.normalize(y, dim=-1, eps=0) * size**0.5 for y in (query, key))
+    if a["kv_heads"]:
+        key, value = (y.repeat_interleave(a["heads"] // a["kv_heads"], 1) for y in (key, value))
     raw = []
     for i in range(query.shape[1]):
         s = torch.baddbmm(torch.zeros((), dtype=torch.float64), query[:, i], key[:, i].mT, beta=0)
@@ -137,24 +142,24 @@ def core_by_heads(m, p, name, copy, query, key, value, bias, causal):
     return torch.stack([w @ value[:, i] for i, w in enumerate(weights)], 1)
 
 
-def attention(m, p, name, x, memory, bias):
-    a, width = m["attention"], m["width"]
+def attention(m, p, name, x, memory, bias, causal):
+    a, width, cross = m["attention"], m["width"], memory is not None
+    memory, bias, causal = (memory, 0, False) if cross else (x, bias, causal)
     special = a["type"] != "softmax" or a["mix_scores"] != "none" or a["mix_weights"] != "none" or a["scale"] == "learned"
     outputs = []
     for copy in range(a["copies"]):
         def project(part, y):
             if name + f".{part}.weight" not in p:  # full score map: the memory itself is the key of every head
-                return memory[:, None].expand(-1, a["heads"], -1, -1)
+                return memory[:, None].expand(-1, a["score_heads"], -1, -1)
             weight = p[name + f".{part}.weight"].chunk(a["copies"])[copy]
             b = p[name + f".{part}.bias"].chunk(a["copies"])[copy] if name + f".{part}.bias" in p else None
             size = a["value_size"] if part == "value" else a["key_size"]
             return F.linear(y, weight, b).unflatten(-1, (-1, size)).transpose(1, 2)
 
         q, k, v = project("query", x), project("key", memory), project("value", memory)
-        if m["positions"]["type"] == "rotary":
+        if m["positions"]["type"] == "rotary" and not cross:
             q, k = (rotary_by_complex(y) for y in (q, k))
         own_bias = bias[min(copy, bias.shape[0] - 1)] if torch.is_tensor(bias) else bias
-        causal = a["mask"] == "causal"
         found = (core_by_heads(m, p, name, copy, q, k, v, own_bias, causal) if special
                  else core_of_pytorch(m, q, k, v, own_bias, causal))
         if a["value_map"] == "full":
@@ -176,11 +181,11 @@ def rotary_by_complex(x):
     return torch.cat([z.real, z.imag], -1)
 
 
-def layer(m, p, prefix, x, sources, bias):
+def layer(m, p, prefix, x, sources, bias, causal):
     if is_standard(m):
-        return standard_layer(m, p, prefix, x, sources)
+        return standard_layer(m, p, prefix, x, sources, causal)
     parts = [(f"{prefix}norm{n}", lambda y, part=part, memory=memory: attention(
-        m, p, prefix + part, y, y if memory is None else memory, bias))
+        m, p, prefix + part, y, memory, bias, causal))
         for n, (part, memory) in enumerate(zip(("attention", "cross_attention"), sources), 1)]
     if m["ffn"]["width"]:
         parts.append((f"{prefix}norm{len(parts) + 1}", lambda y: ffn(m, p, prefix + "ffn", y)))

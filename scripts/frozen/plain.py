@@ -86,9 +86,9 @@ def shapes(m):
     kind, length = m["positions"]["type"], m["positions"]["length"]
     if kind in ("learned", "concatenated"):
         rows["positions.weight"] = (length, width if kind == "learned" else m["positions"]["width"])
-    if kind == "relative_bias":
-        rows["positions.weight"] = (BUCKETS, m["attention"]["copies"] * m["attention"]["heads"])
     for stack, cross in stacks(m):
+        if kind == "relative_bias":
+            rows[stack + "positions.weight"] = (BUCKETS, m["attention"]["copies"] * m["attention"]["heads"])
         for i in range(1 if m["share_layers"] else m["layers"]):
             layer, n = f"{stack}layers.{i}.", 1
             for part in ("attention", "cross_attention")[:2 if cross else 1]:
@@ -175,23 +175,27 @@ def bucket(distance, causal):
     return base + min(far, count - 1)
 
 
-def position_bias(m, p, queries, keys):
-    """What is added to the scores after mixing: (c, h, queries, keys) or 0."""
+def position_bias(m, p, stack, tokens, causal):
+    """What is added to the scores of self-attention after mixing: (c, h, tokens, tokens) or 0."""
     a, kind = m["attention"], m["positions"]["type"]
-    distance = [[j - i for j in range(keys)] for i in range(queries)]
+    distance = [[j - i for j in range(tokens)] for i in range(tokens)]
     if kind == "alibi":
         slopes = torch.tensor(alibi_slopes(a["heads"]), dtype=torch.float64)
         return (-torch.tensor(distance, dtype=torch.float64).abs() * slopes[:, None, None])[None]
     if kind == "relative_bias":
-        index = torch.tensor([[bucket(d, a["mask"] == "causal") for d in row] for row in distance])
-        bias = p["positions.weight"][index]  # (queries, keys, c*h)
-        return bias.permute(2, 0, 1).reshape(a["copies"], a["heads"], queries, keys)
+        index = torch.tensor([[bucket(d, causal) for d in row] for row in distance])
+        bias = p[stack + "positions.weight"][index]  # (tokens, tokens, c*h)
+        return bias.permute(2, 0, 1).reshape(a["copies"], a["heads"], tokens, tokens)
     return 0
 
 
-def attention(m, p, name, x, memory, bias):
-    """x (B,Tq,C) asks, memory (B,Tk,C) answers; returns (B,Tq,C)."""
-    a = m["attention"]
+def attention(m, p, name, x, memory, bias, causal):
+    """x (B,Tq,C) asks, memory (B,Tk,C) answers, or x itself where there is none; returns (B,Tq,C).
+
+    Position biases, rotation and the mask are about one sequence: cross-attention has none of them.
+    """
+    a, cross = m["attention"], memory is not None
+    memory, bias, causal = (memory, 0, False) if cross else (x, bias, causal)
     c, k, v = a["copies"], a["key_size"], a["value_size"]
 
     def split(y, size):  # (B,T,c*h*size) -> (B,c,h,T,size): copies, then heads, then coordinates
@@ -204,7 +208,7 @@ def attention(m, p, name, x, memory, bias):
     if a["qk_norm"] != "none":
         size = 1 if a["qk_norm"] == "l2" else k
         query, key = (y * math.sqrt(size) / y.square().sum(-1, keepdim=True).sqrt() for y in (query, key))
-    if m["positions"]["type"] == "rotary":
+    if m["positions"]["type"] == "rotary" and not cross:
         query, key = rotate(query), rotate(key)
     scores = query @ key.transpose(-1, -2)
     scale = {"inv_sqrt_key_size": 1 / math.sqrt(k), "inv_key_size": 1 / k}.get(a["scale"], a["scale"])
@@ -213,7 +217,7 @@ def attention(m, p, name, x, memory, bias):
         scores = torch.einsum("cgh,bchij->bcgij", p[name + ".mix_scores.weight"], scores)
     scores = scores + bias
     seen = torch.ones(scores.shape[-2:], dtype=torch.bool)
-    if a["mask"] == "causal":
+    if causal:
         seen = seen.tril()
     if a["type"] == "softmax":
         weights = torch.softmax(scores.masked_fill(~seen, -math.inf), -1)
@@ -243,12 +247,12 @@ def sublayer(m, p, norm_name, x, f):
     return y if pre else norm(m, p, norm_name, y)
 
 
-def layer(m, p, prefix, x, sources, bias):
+def layer(m, p, prefix, x, sources, bias, causal):
     """sources: per attention of the layer its memory, None for x itself."""
     n = 1
     for part, memory in zip(("attention", "cross_attention"), sources):
         x = sublayer(m, p, f"{prefix}norm{n}", x,
-                     lambda y: attention(m, p, prefix + part, y, y if memory is None else memory, bias))
+                     lambda y: attention(m, p, prefix + part, y, memory, bias, causal))
         n += 1
     if m["ffn"]["width"]:
         x = sublayer(m, p, f"{prefix}norm{n}", x, lambda y: ffn(m, p, prefix + "ffn", y))
@@ -271,10 +275,10 @@ def embed(m, p, tokens):
 
 
 def run_stack(m, p, stack, x, sources, apply=layer):
-    queries, keys = x.shape[1], (x if sources[0] is None else sources[0]).shape[1]
-    bias = position_bias(m, p, queries, keys)
+    causal = m["attention"]["mask"] == "causal" and stack != "encoder."  # an encoder sees its whole sequence
+    bias = position_bias(m, p, stack, x.shape[1], causal)
     for i in range(m["layers"]):
-        x = apply(m, p, f"{stack}layers.{0 if m['share_layers'] else i}.", x, sources, bias)
+        x = apply(m, p, f"{stack}layers.{0 if m['share_layers'] else i}.", x, sources, bias, causal)
     return norm(m, p, stack + "final_norm", x) if m["norm"]["final"] else x
 
 
