@@ -193,7 +193,11 @@ Exit check_command(Arguments args) {
   const std::unique_ptr<Task> task = make_task(r.config.task);
   r.io = model_io(*task);
   r.resolved = resolve(r.config.model, r.io);
-  r.table = Model<float>(r.config.model, {r.io.input_dim, r.io.output_dim, 1}, 1, false).table();
+  // Of a resolved config every shape is settled, whatever the tokens.
+  ModelIo one = r.io;
+  one.tokens = 1;
+  one.queries = std::min<std::size_t>(one.queries, 1);
+  r.table = Model<float>(r.resolved, one, 1, false).table();
   r.budget = model_budget(r.config.model, r.io);
   r.timing = time_steps(r.config.task, r.config.model, r.config.train, 0.4);
   ModelIo io = r.io;

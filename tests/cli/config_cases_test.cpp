@@ -80,5 +80,14 @@ TEST_F(ConfigCases, FlagsBeforeArguments) {
   expect_refused(run_binary({"check", path, "--lr=0.1"}), 2, {"--set train.optimizer.lr=VALUE"});
 }
 
+TEST_F(ConfigCases, CheckShowsTheShapesThatWillTrain) {
+  const BinaryResult result =
+      check(R"({"task": {"points": 5}, "model": {"positions": {"type": "learned"}}})");
+  EXPECT_EQ(result.exit_code, 0);
+  const std::size_t row = result.out.find("\npositions.weight");
+  ASSERT_NE(row, std::string::npos) << result.out;
+  EXPECT_NE(result.out.substr(row, 60).find("(5, 16)"), std::string::npos) << result.out;
+}
+
 }  // namespace
 }  // namespace headroom
