@@ -10,7 +10,8 @@ namespace {
 // w_hat = (1/k) sum_{i<k} y_i x_i (science D.1): one step of gradient descent from 0; 0 without
 // examples.
 class Averaging final : public Baseline {
-  void predict(std::size_t, View<const float, 2> input, View<float, 2> output) const override {
+  void predict(std::size_t, View<const float, 2> input, View<const float, 2>,
+               View<float, 2> output) const override {
     const Prompt prompt = read_prompt(input);
     const auto d = static_cast<Eigen::Index>(prompt.x.cols);
     Eigen::VectorXd sum = Eigen::VectorXd::Zero(d);

@@ -17,9 +17,10 @@ namespace headroom {
 class Baseline {
  public:
   virtual ~Baseline() = default;
-  // One item: input (T,D) -> output (P,O), written whole. `item` is its number in the stream, for
-  // predictors that draw. Several threads may call this at once; it must not throw.
-  virtual void predict(std::size_t item, View<const float, 2> input,
+  // One item: input (T,D), query (Q,D), empty without queries -> output (P,O), written whole.
+  // `item` is its number in the stream, for predictors that draw. Several threads may call this at
+  // once; it must not throw.
+  virtual void predict(std::size_t item, View<const float, 2> input, View<const float, 2> query,
                        View<float, 2> output) const = 0;
 
   std::string name() const;

@@ -11,11 +11,13 @@ constexpr TaskType kRegression = TaskType::kLinearRegression;
 
 constexpr std::array kRows{
     BaselineRow{kRetrieval, "zero", "predicts the zero vector: loss 1", make_zero},
-    BaselineRow{kRetrieval, "chance", "returns another point of the set at random", make_chance},
-    BaselineRow{kRetrieval, "best_linear_map",
-                "a x_i + b (sum of the other points), a and b by least squares: what no attention "
-                "pattern is needed for",
-                make_best_linear_map},
+    BaselineRow{kRetrieval, "chance",
+                "returns a point of the set other than the asking one at random", make_chance},
+    BaselineRow{
+        kRetrieval, "best_linear_map",
+        "a (the asking point) + b (sum of the other points), a and b by least squares: what "
+        "no attention pattern is needed for",
+        make_best_linear_map},
     BaselineRow{kRetrieval, "exact", "finds the wanted point by comparing all pairs: loss 0",
                 make_exact},
     BaselineRow{kRegression, "zero", "predicts 0: error 1 at every position", make_zero},

@@ -14,13 +14,14 @@ constexpr std::size_t kChunkItems = 4096, kTileItems = 4;
 
 // One worker's memory for an item.
 struct Item {
-  View<float, 2> input, target, output;  // (T,D), (P,O), (P,O)
+  View<float, 2> input, query, target, output;  // (T,D), (Q,D), (P,O), (P,O)
 };
 
 std::vector<Item> lay_out(Arena<float>& arena, const TaskShape& shape) {
   std::vector<Item> items(static_cast<std::size_t>(threads()));
   for (Item& item : items) {
     item = {.input = arena.take(shape.tokens, shape.input_dim),
+            .query = arena.take(shape.queries, shape.input_dim),
             .target = arena.take(shape.predictions, shape.output_dim),
             .output = arena.take(shape.predictions, shape.output_dim)};
   }
@@ -52,9 +53,9 @@ std::vector<BaselineScore> evaluate_baselines(const Task& task, std::uint64_t se
       const Item& item = memory[worker()];
       for (std::size_t i = from; i < from + n; ++i) {
         Random random(seed, Purpose::kEval, 0, first + i);
-        task.sample(random, stage, item.input, item.target);
+        task.sample(random, stage, item.input, item.query, item.target);
         for (std::size_t b = 0; b < baselines.size(); ++b) {
-          baselines[b]->predict(first + i, item.input, item.output);
+          baselines[b]->predict(first + i, item.input, item.query, item.output);
           sheets[b].measure(item.input, item.target, item.output, row(b, i));
         }
       }

@@ -8,14 +8,19 @@ namespace {
 // The sampler's own search, so that points that tie but for rounding are answered alike.
 class Exact final : public Baseline {
  public:
-  explicit Exact(QueryMode query) : query_(query) {}
+  explicit Exact(QueryMode mode) : mode_(mode) {}
 
-  void predict(std::size_t, View<const float, 2> input, View<float, 2> output) const override {
-    answer_self_queries(query_, input, output);
+  void predict(std::size_t, View<const float, 2> input, View<const float, 2> query,
+               View<float, 2> output) const override {
+    if (mode_ == QueryMode::kSeparate) {
+      answer_queries(input, query, output);
+    } else {
+      answer_self_queries(mode_, input, output);
+    }
   }
 
  private:
-  QueryMode query_;
+  QueryMode mode_;
 };
 
 }  // namespace

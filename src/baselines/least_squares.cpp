@@ -10,7 +10,8 @@ namespace {
 // At position k the w of least norm among those that minimise sum_{i<k} (<w, x_i> - y_i)^2; 0
 // without examples. By a complete orthogonal decomposition, so that examples may be dependent.
 class LeastSquares final : public Baseline {
-  void predict(std::size_t, View<const float, 2> input, View<float, 2> output) const override {
+  void predict(std::size_t, View<const float, 2> input, View<const float, 2>,
+               View<float, 2> output) const override {
     const Prompt prompt = read_prompt(input);
     const auto n = static_cast<Eigen::Index>(prompt.x.rows);
     const auto d = static_cast<Eigen::Index>(prompt.x.cols);

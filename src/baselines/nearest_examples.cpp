@@ -14,7 +14,8 @@ namespace {
 // equals; over all examples where there are fewer, 0 where there are none (science D.1).
 template <std::size_t kCount>
 class NearestExamples final : public Baseline {
-  void predict(std::size_t, View<const float, 2> input, View<float, 2> output) const override {
+  void predict(std::size_t, View<const float, 2> input, View<const float, 2>,
+               View<float, 2> output) const override {
     const Prompt prompt = read_prompt(input);
     for (std::size_t k = 0; k < prompt.x.rows; ++k) output.data[k] = at(prompt, k);
   }

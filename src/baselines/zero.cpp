@@ -7,7 +7,8 @@ namespace headroom {
 namespace {
 
 class Zero final : public Baseline {
-  void predict(std::size_t, View<const float, 2>, View<float, 2> output) const override {
+  void predict(std::size_t, View<const float, 2>, View<const float, 2>,
+               View<float, 2> output) const override {
     std::ranges::fill(output.flat(), 0.0f);
   }
 };

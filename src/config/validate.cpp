@@ -8,6 +8,7 @@
 #include "core/spelling.h"
 #include "model/model.h"
 #include "tasks/task.h"
+#include "train/evaluate.h"
 #include "train/metrics.h"
 #include "train/schedule.h"
 
@@ -46,9 +47,11 @@ void validate_model(const ModelConfig& c, const Task& task) {
         "model.norm.eps = 0 divides a constant row by 0; model.norm.type = layernorm needs it "
         "above 0");
   }
-  const TaskShape shape = task.shape();
-  resolve(c,
-          {.input_dim = shape.input_dim, .output_dim = shape.output_dim, .tokens = shape.tokens});
+  const ModelIo io = model_io(task);
+  if (io.queries > 0) {
+    fail("task.query = separate asks with tokens of its own, which no model.type takes yet");
+  }
+  resolve(c, io);
 }
 
 }  // namespace

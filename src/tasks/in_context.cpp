@@ -29,7 +29,7 @@ TaskShape InContextTask::shape(Stage stage) const {
           .token_stride = 2};
 }
 
-void InContextTask::sample(Random& random, Stage stage, View<float, 2> input,
+void InContextTask::sample(Random& random, Stage stage, View<float, 2> input, View<float, 2>,
                            View<float, 2> target) const {
   const std::size_t n = stage.points, d = config_.dim;
   assert(stage.dims <= d && input.dim(0) == 2 * n && input.dim(1) == d && target.size() == n);

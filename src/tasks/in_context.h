@@ -21,7 +21,7 @@ class InContextTask : public Task {
 
   // x_i ~ N(0, I) with coordinates from stage.dims on set to 0, y_i = f(x_i) + noise * N(0, 1).
   // Draws x, then f, then the noise, so that configs that differ in `noise` alone share x and f.
-  void sample(Random& random, Stage stage, View<float, 2> input,
+  void sample(Random& random, Stage stage, View<float, 2> input, View<float, 2> query,
               View<float, 2> target) const override;
 
   // excess_loss: the item's loss divided by sum_{i<k} max(dims - i, 0) / k + noise^2, k = points:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <limits>
+#include <optional>
 
 #include "tasks/points.h"
 #include "tasks/tasks.h"
@@ -11,6 +12,23 @@ namespace headroom {
 
 namespace {
 
+// The first j, other than `but`, with the largest sign * <x_j, asker>; none where no inner product
+// is a number.
+std::optional<std::size_t> nearest(View<const float, 2> x, const float* asker, float sign,
+                                   std::size_t but) {
+  const std::size_t d = x.dim(1);
+  float best = -std::numeric_limits<float>::infinity();
+  std::optional<std::size_t> answer;
+  for (std::size_t j = 0; j < x.dim(0); ++j) {
+    const float score = sign * dot(asker, x.data + j * d, d);
+    if (score > best && j != but) {
+      best = score;
+      answer = j;
+    }
+  }
+  return answer;
+}
+
 class NearestNeighbor final : public Task {
  public:
   explicit NearestNeighbor(const TaskConfig& config) : Task(config) {}
@@ -18,10 +36,17 @@ class NearestNeighbor final : public Task {
   // Antipodal sets hold x_1 .. x_points, then -x_1 .. -x_points.
   TaskShape shape(Stage) const override {
     const std::size_t n = config_.points * (config_.points_from == PointsFrom::kAntipodal ? 2 : 1);
-    return {.tokens = n, .input_dim = config_.dim, .predictions = n, .output_dim = config_.dim};
+    const std::size_t queries = query_tokens(config_);
+    return {.tokens = n,
+            .queries = queries,
+            .input_dim = config_.dim,
+            .predictions = queries > 0 ? queries : n,
+            .output_dim = config_.dim};
   }
 
-  void sample(Random& random, Stage, View<float, 2> input, View<float, 2> target) const override {
+  // The points are drawn first: configs that differ in `query` alone see the same ones.
+  void sample(Random& random, Stage, View<float, 2> input, View<float, 2> query,
+              View<float, 2> target) const override {
     switch (config_.points_from) {
       case PointsFrom::kSphere:
         fill_sphere(random, input);
@@ -34,7 +59,12 @@ class NearestNeighbor final : public Task {
         mirror(input);
         break;
     }
-    answer_self_queries(config_.query, input, target);
+    if (config_.query == QueryMode::kSeparate) {
+      fill_sphere(random, query);
+      answer_queries(input, query, target);
+    } else {
+      answer_self_queries(config_.query, input, target);
+    }
   }
 
   std::vector<std::string> metric_names() const override { return {"accuracy"}; }
@@ -69,21 +99,21 @@ class NearestNeighbor final : public Task {
 }  // namespace
 
 void answer_self_queries(QueryMode query, View<const float, 2> x, View<float, 2> target) {
-  assert(x.dims == target.dims);
+  assert(x.dims == target.dims && query != QueryMode::kSeparate);
   const std::size_t n = x.dim(0), d = x.dim(1);
   const float sign = query == QueryMode::kSelfFarthest ? -1.0f : 1.0f;
   for (std::size_t i = 0; i < n; ++i) {
-    const float* asker = x.data + i * d;
-    float best = -std::numeric_limits<float>::infinity();
-    std::size_t answer = i;
-    for (std::size_t j = 0; j < n; ++j) {
-      const float score = sign * dot(asker, x.data + j * d, d);
-      if (score > best && j != i) {
-        best = score;
-        answer = j;
-      }
-    }
+    const std::size_t answer = nearest(x, x.data + i * d, sign, i).value_or(i);
     std::copy_n(x.data + answer * d, d, target.data + i * d);
+  }
+}
+
+void answer_queries(View<const float, 2> x, View<const float, 2> y, View<float, 2> target) {
+  assert(y.dims == target.dims && x.dim(1) == y.dim(1) && x.dim(0) > 0);
+  const std::size_t d = x.dim(1);
+  for (std::size_t p = 0; p < y.dim(0); ++p) {
+    const std::size_t answer = nearest(x, y.data + p * d, 1.0f, x.dim(0)).value_or(0);
+    std::copy_n(x.data + answer * d, d, target.data + p * d);
   }
 }
 

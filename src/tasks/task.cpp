@@ -31,16 +31,46 @@ Stage Task::final_stage() const {
   return stage;
 }
 
+Batch Batch::range(std::size_t first, std::size_t count) const {
+  return {.input = input.range(first, count),
+          .query = query.empty() ? View<float, 3>{} : query.range(first, count),
+          .target = target.range(first, count)};
+}
+
+Batch take_batch(Arena<float>& arena, const TaskShape& shape, std::size_t n) {
+  Batch batch;
+  batch.input = arena.take(n, shape.tokens, shape.input_dim);
+  if (shape.queries > 0) batch.query = arena.take(n, shape.queries, shape.input_dim);
+  batch.target = arena.take(n, shape.predictions, shape.output_dim);
+  return batch;
+}
+
+Batch front_of(const Batch& memory, const TaskShape& shape) {
+  const std::size_t n = memory.items();
+  Batch batch = memory;
+  batch.input.dims = {n, shape.tokens, shape.input_dim};
+  if (!batch.query.empty()) batch.query.dims = {n, shape.queries, shape.input_dim};
+  batch.target.dims = {n, shape.predictions, shape.output_dim};
+  assert(batch.input.size() <= memory.input.size() && batch.query.size() <= memory.query.size() &&
+         batch.target.size() <= memory.target.size());
+  return batch;
+}
+
 void sample_batch(const Task& task, std::uint64_t seed, Purpose purpose, std::uint64_t step,
                   std::uint64_t first_item, Stage stage, const Batch& batch) {
   [[maybe_unused]] const TaskShape shape = task.shape(stage);
   assert(batch.input.dim(0) == batch.target.dim(0));
+  assert(batch.query.empty()
+             ? shape.queries == 0
+             : batch.query.dim(0) == batch.items() && batch.query.dim(1) == shape.queries &&
+                   batch.query.dim(2) == shape.input_dim);
   assert(batch.input.dim(1) == shape.tokens && batch.input.dim(2) == shape.input_dim);
   assert(batch.target.dim(1) == shape.predictions && batch.target.dim(2) == shape.output_dim);
-  parallel_rows(batch.input.dim(0), kTileItems, [&](std::size_t first, std::size_t count) {
+  parallel_rows(batch.items(), kTileItems, [&](std::size_t first, std::size_t count) {
     for (std::size_t b = first; b < first + count; ++b) {
       Random random(seed, purpose, step, first_item + b);
-      task.sample(random, stage, batch.input[b], batch.target[b]);
+      const View<float, 2> query = batch.query.empty() ? View<float, 2>{} : batch.query[b];
+      task.sample(random, stage, batch.input[b], query, batch.target[b]);
     }
   });
 }

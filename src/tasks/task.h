@@ -8,21 +8,26 @@
 #include <string>
 #include <vector>
 
+#include "core/arena.h"
 #include "core/rng.h"
 #include "core/view.h"
 #include "tasks/task_config.h"
 
 namespace headroom {
 
-// Letters: B batch, T tokens of a sequence, D coordinates of a token, P predictions of a sequence,
-// O coordinates of a prediction. Prediction p is read from the model's output at token p *
-// token_stride.
+// Letters: B batch, T tokens of a sequence, Q query tokens beside it, D coordinates of a token, P
+// predictions of a sequence, O coordinates of a prediction. Prediction p is read from the model's
+// output at token p * token_stride: with queries P = Q and at query token p.
 struct TaskShape {
   std::size_t tokens = 0;       // T
+  std::size_t queries = 0;      // Q; 0: the tokens ask themselves
   std::size_t input_dim = 0;    // D
   std::size_t predictions = 0;  // P
   std::size_t output_dim = 0;   // O
   std::size_t token_stride = 1;
+
+  // Rows of the model's output: one a query token where there are any, else one a token.
+  std::size_t outputs() const { return queries > 0 ? queries : tokens; }
 };
 
 // How hard the curriculum makes an item: only the first `dims` coordinates of x are non-zero, and a
@@ -41,8 +46,8 @@ class Task {
   virtual TaskShape shape(Stage stage) const = 0;
   TaskShape shape() const { return shape(final_stage()); }
 
-  // One item: input (T,D), target (P,O).
-  virtual void sample(Random& random, Stage stage, View<float, 2> input,
+  // One item: input (T,D), query (Q,D), empty without queries, target (P,O).
+  virtual void sample(Random& random, Stage stage, View<float, 2> input, View<float, 2> query,
                       View<float, 2> target) const = 0;
 
   // Metrics beside the loss, each averaged over items; out has one entry a name.
@@ -68,10 +73,20 @@ class Task {
 
 std::unique_ptr<Task> make_task(const TaskConfig& config);
 
-// Views of one batch at one stage: input (B,T,D), target (B,P,O).
+// Views of one batch at one stage: input (B,T,D), query (B,Q,D), empty without queries, target
+// (B,P,O).
 struct Batch {
-  View<float, 3> input, target;
+  View<float, 3> input, query, target;
+
+  std::size_t items() const { return input.dim(0); }
+  Batch range(std::size_t first, std::size_t count) const;  // items first .. first + count - 1
 };
+
+// Memory for n items of this shape.
+Batch take_batch(Arena<float>& arena, const TaskShape& shape, std::size_t n);
+// The front of `memory` as as many items of this shape, which must not be larger: a batch of an
+// earlier stage of the curriculum.
+Batch front_of(const Batch& memory, const TaskShape& shape);
 
 // Items first_item .. first_item + B - 1 of stream (seed, purpose, step), in parallel.
 void sample_batch(const Task& task, std::uint64_t seed, Purpose purpose, std::uint64_t step,

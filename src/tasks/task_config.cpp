@@ -24,19 +24,33 @@ void validate_ramp(const Ramp& ramp, const std::string& name, std::size_t limit)
     fail(path + ".end = " + text(ramp.end) + " is more than " + whole + " = " + text(limit));
 }
 
+const char* name_of(QueryMode mode) {
+  for (const Choice<QueryMode>& row : kQueryModes) {
+    if (row.value == mode) return row.name;
+  }
+  return "";
+}
+
 void validate_nearest_neighbor(const TaskConfig& c) {
+  const bool separate = c.query == QueryMode::kSeparate;
+  if (c.queries && !separate) {
+    fail("task.queries = " + text(*c.queries) +
+         " goes with task.query = separate, not with task.query = " + name_of(c.query));
+  }
   if (c.points_from == PointsFrom::kOrthonormal) {
     if (c.points > c.dim) {
       fail("task.points_from = orthonormal: task.points = " + text(c.points) +
            " vectors cannot be orthonormal in task.dim = " + text(c.dim) + " dimensions");
     }
-    fail(
-        "task.points_from = orthonormal puts every two points equally far apart, so that "
-        "task.query = " +
-        std::string(c.query == QueryMode::kSelfNearest ? "self_nearest" : "self_farthest") +
-        " has no answer; take task.points_from = sphere");
+    if (!separate) {
+      fail(
+          "task.points_from = orthonormal puts every two points equally far apart, so that "
+          "task.query = " +
+          std::string(name_of(c.query)) +
+          " has no answer; take task.query = separate or task.points_from = sphere");
+    }
   }
-  if (c.points_from == PointsFrom::kSphere && c.points < 2) {
+  if (c.points_from == PointsFrom::kSphere && c.points < 2 && !separate) {
     fail(
         "task.points = 1 leaves a point without another to return; task.type = nearest_neighbor "
         "needs 2 or more");
@@ -65,6 +79,13 @@ std::size_t Ramp::at(std::size_t update) const {
   return start + stage * step;
 }
 
+std::size_t query_tokens(const TaskConfig& config) {
+  constexpr std::size_t kDefault = 16;
+  const bool separate =
+      config.type == TaskType::kNearestNeighbor && config.query == QueryMode::kSeparate;
+  return separate ? config.queries.value_or(kDefault) : 0;
+}
+
 void CurriculumConfig::declare(Fields& f) {
   f.section("dims", dims, "Coordinates of x that are non-zero; null = all from the first update.");
   f.section("points", points, "Points of a sequence; null = all from the first update.");
@@ -82,7 +103,10 @@ void TaskConfig::declare(Fields& f) {
   f.only_for({"nearest_neighbor"});
   f.choice("points_from", points_from, kPointsFrom, "Where the points lie.")
       .alias({"distribution"});
-  f.choice("query", query, kQueryModes, "Which point is asked for.");
+  f.choice("query", query, kQueryModes, "Who asks, and for which point.");
+  f.integer("queries", queries, kSize,
+            "Query tokens a sequence, with query = separate alone; null = 16.")
+      .alias({"n_queries", "num_queries"});
   f.only_for({"linear_regression"});
   f.real("noise", noise, {0, std::numeric_limits<double>::infinity()},
          "Standard deviation of the Gaussian noise added to each y.")

@@ -10,7 +10,10 @@ namespace headroom {
 
 ModelIo model_io(const Task& task) {
   const TaskShape shape = task.shape();
-  return {.input_dim = shape.input_dim, .output_dim = shape.output_dim, .tokens = shape.tokens};
+  return {.input_dim = shape.input_dim,
+          .output_dim = shape.output_dim,
+          .tokens = shape.tokens,
+          .queries = shape.queries};
 }
 
 Evaluator::Evaluator(const Task& task, std::uint64_t seed, std::size_t n_items, std::size_t batch)
@@ -20,8 +23,7 @@ Evaluator::Evaluator(const Task& task, std::uint64_t seed, std::size_t n_items, 
       batch_(std::max<std::size_t>(1, std::min(batch, n_items))) {
   const TaskShape shape = task.shape();
   const auto lay_out = [&](Arena<float>& arena) {
-    buffer_.input = arena.take(batch_, shape.tokens, shape.input_dim);
-    buffer_.target = arena.take(batch_, shape.predictions, shape.output_dim);
+    buffer_ = take_batch(arena, shape, batch_);
     predictions_ = arena.take(batch_, shape.predictions, shape.output_dim);
   };
   Arena<float> measure;
@@ -37,9 +39,10 @@ std::optional<Score> Evaluator::run(Model<float>& model) {
   for (std::size_t first = 0; first < n_items_; first += batch_) {
     if (stop_requested()) return std::nullopt;
     const std::size_t count = std::min(batch_, n_items_ - first);
-    const Batch items{buffer_.input.range(0, count), buffer_.target.range(0, count)};
+    const Batch items = buffer_.range(0, count);
     sample_batch(task_, seed_, Purpose::kEval, 0, first, stage, items);
-    const View<const float, 3> output = model.forward(items.input);  // (B,T,O)
+    const View<const float, 3> output =
+        model.forward(items.input, items.query);  // (B,T,O) or (B,Q,O)
     const View<float, 3> predictions = predictions_.range(0, count);
     for (std::size_t b = 0; b < count; ++b) {
       for (std::size_t p = 0; p < shape.predictions; ++p) {

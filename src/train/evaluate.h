@@ -34,7 +34,7 @@ class Evaluator {
   std::uint64_t seed_;
   std::size_t n_items_, batch_;
   Arena<float> memory_;
-  Batch buffer_;                // (B,T,D), (B,P,O)
+  Batch buffer_;
   View<float, 3> predictions_;  // (B,P,O)
 };
 

@@ -74,8 +74,7 @@ class Training {
   void plan_batch() {
     const TaskShape shape = task_->shape();
     const auto lay_out = [&](Arena<float>& arena) {
-      batch_.input = arena.take(job_.train.batch, shape.tokens, shape.input_dim);
-      batch_.target = arena.take(job_.train.batch, shape.predictions, shape.output_dim);
+      batch_ = take_batch(arena, shape, job_.train.batch);
     };
     Arena<float> measure;
     lay_out(measure);
@@ -99,6 +98,7 @@ class Training {
     const TaskShape shape = task_->shape();
     record_.derived = {
         {"tokens", whole(shape.tokens)},
+        {"queries", whole(shape.queries)},
         {"input_dim", whole(shape.input_dim)},
         {"predictions", whole(shape.predictions)},
         {"output_dim", whole(shape.output_dim)},
@@ -157,11 +157,9 @@ class Training {
     const Stage stage = task_->stage(s);
     const TaskShape shape = task_->shape(stage);
     const std::size_t n = job_.train.batch;
-    // A batch of an earlier stage takes the front of the buffers.
-    const Batch batch{{batch_.input.data, {n, shape.tokens, shape.input_dim}},
-                      {batch_.target.data, {n, shape.predictions, shape.output_dim}}};
+    const Batch batch = front_of(batch_, shape);
     sample_batch(*task_, job_.data_seed, Purpose::kTrain, s, 0, stage, batch);
-    const double loss = updater_.gradient(batch.input, batch.target);
+    const double loss = updater_.gradient(batch);
     const double rate = schedule_.rate(s);
     const double norm = updater_.apply(s, loss, rate);
     state_.step = s;

@@ -4,6 +4,7 @@
 #include <deque>
 #include <vector>
 
+#include "core/arena.h"
 #include "core/error.h"
 #include "core/numbers.h"
 #include "core/parallel.h"
@@ -44,14 +45,13 @@ class Dump {
 };
 
 struct OwnedBatch {
-  std::vector<float> input_values, target_values;
+  Arena<float> memory;
   Batch views;
-  void shape(std::array<std::size_t, 3> input, std::array<std::size_t, 3> target) {
-    views = {{nullptr, input}, {nullptr, target}};
-    input_values.resize(views.input.size());
-    target_values.resize(views.target.size());
-    views.input.data = input_values.data();
-    views.target.data = target_values.data();
+  void shape(const TaskShape& shape, std::size_t n) {
+    Arena<float> measure;
+    take_batch(measure, shape, n);
+    memory = Arena<float>(measure.used());
+    views = take_batch(memory, shape, n);
   }
 };
 
@@ -76,24 +76,45 @@ void copy_exactly(const safetensors::Tensor& t, std::span<float> out, const std:
   }
 }
 
-// The batch of a dump, or false if it has none.
+// The batch of a dump, or false if it has none. It may hold fewer tokens than the config's task, as
+// those of a curriculum do.
 bool load_batch(const safetensors::Archive& archive, const Task& task, OwnedBatch& batch) {
   const safetensors::Tensor* const input = archive.find("batch.input");
+  const safetensors::Tensor* const query = archive.find("batch.query");
   const safetensors::Tensor* const target = archive.find("batch.target");
-  if (input == nullptr && target == nullptr) return false;
+  if (input == nullptr && query == nullptr && target == nullptr) return false;
   const std::string path = archive.path().string();
   if (input == nullptr || target == nullptr) {
-    throw Error(Exit::kUsage, path + ": has only one of batch.input and batch.target");
+    throw Error(Exit::kUsage,
+                path + ": has a part of a batch, but not both batch.input and batch.target");
+  }
+  TaskShape shape = task.shape();
+  if ((query != nullptr) != (shape.queries > 0)) {
+    throw Error(Exit::kUsage,
+                path + (query != nullptr ? ": has batch.query, but the config's task asks with its"
+                                           " own tokens"
+                                         : ": has no batch.query, which the config's task needs"));
   }
   const auto in = three_sizes(*input, path), out = three_sizes(*target, path);
-  const TaskShape shape = task.shape();
-  if (in[0] != out[0] || in[1] > shape.tokens || in[2] != shape.input_dim ||
-      (out[1] - 1) * shape.token_stride >= in[1] || out[2] != shape.output_dim) {
-    throw Error(Exit::kUsage, path + ": batch.input and batch.target do not fit the config's task");
+  bool fits = in[0] == out[0] && in[1] <= shape.tokens && in[2] == shape.input_dim &&
+              out[2] == shape.output_dim;
+  shape.tokens = in[1];
+  shape.predictions = out[1];
+  if (query != nullptr) {
+    const auto asked = three_sizes(*query, path);
+    fits = fits && asked[0] == in[0] && asked[1] <= shape.queries && asked[1] == out[1] &&
+           asked[2] == shape.input_dim;
+    shape.queries = asked[1];
   }
-  batch.shape(in, out);
-  copy_exactly(*input, batch.input_values, path);
-  copy_exactly(*target, batch.target_values, path);
+  if (!fits || (shape.predictions - 1) * shape.token_stride >= shape.outputs()) {
+    throw Error(Exit::kUsage, path +
+                                  ": batch.input, batch.query and batch.target do not fit the "
+                                  "config's task");
+  }
+  batch.shape(shape, in[0]);
+  copy_exactly(*input, batch.views.input.flat(), path);
+  if (query != nullptr) copy_exactly(*query, batch.views.query.flat(), path);
+  copy_exactly(*target, batch.views.target.flat(), path);
   return true;
 }
 
@@ -113,7 +134,7 @@ StepResult run(const StepJob& job) {
   if (job.load) archive.emplace(*job.load);
   OwnedBatch batch;
   const bool loaded_batch = archive && load_batch(*archive, *task, batch);
-  const std::size_t n = loaded_batch ? batch.views.input.dim(0) : job.train.batch;
+  const std::size_t n = loaded_batch ? batch.views.items() : job.train.batch;
 
   Model<S> model(resolve(job.model, io), io, n);
   Updater<S> updater(model, job.train, io, task->shape().token_stride, n);
@@ -136,16 +157,17 @@ StepResult run(const StepJob& job) {
     const std::uint64_t s = result.first_step + k - 1;
     if (!loaded_batch) {
       const Stage stage = task->stage(s);
-      const TaskShape shape = task->shape(stage);
-      batch.shape({n, shape.tokens, shape.input_dim}, {n, shape.predictions, shape.output_dim});
+      batch.shape(task->shape(stage), n);
       sample_batch(*task, job.data_seed, Purpose::kTrain, s, 0, stage, batch.views);
     }
     const Batch& items = batch.views;
     const std::string prefix = k == 1 ? "" : "step." + std::to_string(k) + ".";
-    output.resize(n * items.input.dim(1) * io.output_dim);
-    const View<S, 3> out(output.data(), {n, items.input.dim(1), io.output_dim});
-    result.loss = updater.gradient(items.input, items.target, out);
+    const std::size_t outputs = (items.query.empty() ? items.input : items.query).dim(1);
+    output.resize(n * outputs * io.output_dim);
+    const View<S, 3> out(output.data(), {n, outputs, io.output_dim});
+    result.loss = updater.gradient(items, out);
     dump.add(prefix + "batch.input", items.input);
+    if (!items.query.empty()) dump.add(prefix + "batch.query", items.query);
     dump.add(prefix + "batch.target", items.target);
     dump.add(prefix + "output", out);
     dump.add(prefix + "loss", {}, std::span<const double>(&result.loss, 1));

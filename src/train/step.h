@@ -32,14 +32,15 @@ struct StepResult {
 
 // Takes `steps` updates and writes job.dump. From scratch: the config's initial parameters and its
 // batches 1, 2, ...; from a checkpoint: its parameters, moments and following batches; from a dump:
-// its param.NAME and, if it has them, batch.input and batch.target for every update, with fresh
-// moments.
+// its param.NAME and, if it has them, batch.input, batch.query and batch.target for every update,
+// with fresh moments.
 //
 // The dump (F32, or F64 with float64) holds param.NAME, the parameters before the first update; of
-// the first update batch.input (B,T,d), batch.target (B,P,O), output (B,T,O), loss () and grad.NAME
-// (before clipping); of update k = 2, 3, ... the same behind "step.k."; and after the last update
-// updated.NAME, optimizer.m.NAME and optimizer.v.NAME. In the metadata: first_step, steps, and by
-// update rate and grad_norm.
+// the first update batch.input (B,T,d), batch.target (B,P,O), output (B,T,O), or with queries of
+// their own batch.query (B,Q,d) and output (B,Q,O), loss () and grad.NAME (before clipping); of
+// update k = 2, 3, ... the same behind "step.k."; and after the last update updated.NAME,
+// optimizer.m.NAME and optimizer.v.NAME. In the metadata: first_step, steps, and by update rate and
+// grad_norm.
 //
 // Throws Error: kUsage for a batch that does not fit the task or is not exact in float32, kCorrupt
 // for parameters that do not fit the model, kFile, kDiverged.

@@ -23,18 +23,18 @@ StepTiming time_steps(const TaskConfig& task_config, const ModelConfig& model_co
   Model<float> model(model_config, io, config.batch / config.accumulate);
   init_params(model.table(), 0, model.params());
   Updater<float> updater(model, config, io, shape.token_stride, config.batch);
-  const std::size_t n = config.batch, inputs = n * shape.tokens * shape.input_dim,
-                    targets = n * shape.predictions * shape.output_dim;
-  Arena<float> memory(inputs + targets + 64);
-  const Batch batch{memory.take(n, shape.tokens, shape.input_dim),
-                    memory.take(n, shape.predictions, shape.output_dim)};
+  const std::size_t n = config.batch;
+  Arena<float> measure;
+  take_batch(measure, shape, n);
+  Arena<float> memory(measure.used());
+  const Batch batch = take_batch(memory, shape, n);
 
   std::vector<double> times;
   const Clock::time_point start = Clock::now();
   for (std::uint64_t t = 1; times.size() < 1000 && (t <= 2 || since(start) < seconds); ++t) {
     const Clock::time_point begin = Clock::now();
     sample_batch(*task, 0, Purpose::kCheck, t, 0, task->final_stage(), batch);
-    const double loss = updater.gradient(batch.input, batch.target);
+    const double loss = updater.gradient(batch);
     updater.apply(t, loss, 1e-6);  // a rate at which nothing diverges
     if (t > 1) times.push_back(since(begin));
   }
@@ -47,7 +47,7 @@ StepTiming time_steps(const TaskConfig& task_config, const ModelConfig& model_co
   timing.tokens = static_cast<double>(n * shape.tokens);
   const std::size_t moments = config.optimizer.type == OptimizerType::kAdamW ? 2 : 1;
   timing.memory_bytes = static_cast<double>(
-      model.memory_bytes() + sizeof(float) * (moments * model.table().size() + inputs + targets));
+      model.memory_bytes() + sizeof(float) * (moments * model.table().size() + memory.capacity()));
   return timing;
 }
 

@@ -37,6 +37,14 @@ View<S, 3> shrunk(View<S, 3> buffer, std::size_t b, std::size_t t, std::size_t c
 
 }  // namespace
 
+// The values of `from` in the front of `into`.
+template <class S>
+View<const S, 3> copied(View<const float, 3> from, View<S, 3> into) {
+  const View<S, 3> wide = shrunk(into, from.dim(0), from.dim(1), from.dim(2));
+  std::copy_n(from.data, from.size(), wide.data);
+  return wide;
+}
+
 template <class S>
 Updater<S>::Updater(Model<S>& model, const TrainConfig& config, const ModelIo& io,
                     std::size_t token_stride, std::size_t batch)
@@ -53,8 +61,11 @@ Updater<S>::Updater(Model<S>& model, const TrainConfig& config, const ModelIo& i
   }
   const auto lay_out = [&](Arena<S>& arena) {
     const std::size_t part = batch / parts_;
-    if constexpr (!std::is_same_v<S, float>) input_ = arena.take(part, io.tokens, io.input_dim);
-    doutput_ = arena.take(part, io.tokens, io.output_dim);
+    if constexpr (!std::is_same_v<S, float>) {
+      input_ = arena.take(part, io.tokens, io.input_dim);
+      query_ = arena.take(part, io.queries, io.input_dim);
+    }
+    doutput_ = arena.take(part, io.queries > 0 ? io.queries : io.tokens, io.output_dim);
   };
   Arena<S> measure;
   lay_out(measure);
@@ -63,37 +74,34 @@ Updater<S>::Updater(Model<S>& model, const TrainConfig& config, const ModelIo& i
 }
 
 template <class S>
-double Updater<S>::part_gradient(View<const S, 3> input, View<const float, 3> target, double scale,
-                                 View<S, 3> output) {
-  const View<const S, 3> out = model_.forward(input);
+double Updater<S>::part_gradient(View<const S, 3> input, View<const S, 3> query,
+                                 View<const float, 3> target, double scale, View<S, 3> output) {
+  const View<const S, 3> out = model_.forward(input, query);
   const View<S, 3> doutput = shrunk(doutput_, out.dim(0), out.dim(1), out.dim(2));
   const double loss = loss_of(doutput, out, target, stride_, scale);
   if (!output.empty()) std::copy_n(out.data, out.size(), output.data);
-  model_.backward(input, doutput);
+  model_.backward(input, doutput, query);
   return loss;
 }
 
 template <class S>
-double Updater<S>::gradient(View<const float, 3> input, View<const float, 3> target,
-                            View<S, 3> output) {
-  assert(input.dim(0) == batch_ && target.dim(0) == batch_);
+double Updater<S>::gradient(const Batch& batch, View<S, 3> output) {
+  assert(batch.items() == batch_ && batch.target.dim(0) == batch_);
   const std::span<S> grads = model_.grads().flat();
   parallel_rows(grads.size(), kFillTile, [&](std::size_t first, std::size_t count) {
     std::fill_n(grads.data() + first, count, S{});
   });
   const std::size_t part = batch_ / parts_;
-  const double scale = 1.0 / static_cast<double>(batch_ * target.dim(1));
+  const double scale = 1.0 / static_cast<double>(batch_ * batch.target.dim(1));
   double loss = 0;
   for (std::size_t k = 0; k < parts_; ++k) {
-    const View<const float, 3> in = input.range(k * part, part);
-    const View<const float, 3> wanted = target.range(k * part, part);
+    const Batch items = batch.range(k * part, part);
     const View<S, 3> out = output.empty() ? output : output.range(k * part, part);
     if constexpr (std::is_same_v<S, float>) {
-      loss += part_gradient(in, wanted, scale, out);
+      loss += part_gradient(items.input, items.query, items.target, scale, out);
     } else {
-      const View<S, 3> wide = shrunk(input_, part, in.dim(1), in.dim(2));
-      std::copy_n(in.data, in.size(), wide.data);
-      loss += part_gradient(wide, wanted, scale, out);
+      loss += part_gradient(copied(items.input, input_), copied(items.query, query_), items.target,
+                            scale, out);
     }
   }
   return loss;

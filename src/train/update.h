@@ -8,6 +8,7 @@
 #include "core/arena.h"
 #include "core/view.h"
 #include "model/model.h"
+#include "tasks/task.h"
 #include "train/gradient.h"
 #include "train/optimizer.h"
 #include "train/train_config.h"
@@ -24,9 +25,9 @@ class Updater {
 
   // Sets model.grads() to the gradient of the batch's mean loss and returns that loss: the sum of
   // the squared error over coordinates, averaged over items and predictions (science A.1, D.1).
-  // input (B,T,D), target (B,P,O); the batch runs in config.accumulate equal parts, in order.
-  // `output` (B,T,O) is filled unless it is empty.
-  double gradient(View<const float, 3> input, View<const float, 3> target, View<S, 3> output = {});
+  // The batch runs in config.accumulate equal parts, in order. `output`, (B,T,O) or with queries
+  // (B,Q,O), is filled unless it is empty.
+  double gradient(const Batch& batch, View<S, 3> output = {});
 
   // Update t (from 1) with that gradient. Returns the gradient's norm before clipping.
   // Throws Error(kDiverged) with t and the first bad tensor, parameters and moments untouched, if
@@ -38,8 +39,8 @@ class Updater {
   const Optimizer<S>& optimizer() const { return optimizer_; }
 
  private:
-  double part_gradient(View<const S, 3> input, View<const float, 3> target, double scale,
-                       View<S, 3> output);
+  double part_gradient(View<const S, 3> input, View<const S, 3> query, View<const float, 3> target,
+                       double scale, View<S, 3> output);
   [[noreturn]] void refuse(std::uint64_t t, double loss, const GradientSize& size);
 
   Model<S>& model_;
@@ -48,7 +49,8 @@ class Updater {
   Optimizer<S> optimizer_;
   GradientMeter<S> meter_;
   Arena<S> memory_;
-  View<S, 3> input_, doutput_;  // (B/n,T,D) where S is not float, (B/n,T,O)
+  View<S, 3> input_, query_;  // (B/n,T,D), (B/n,Q,D); where S is not float
+  View<S, 3> doutput_;        // (B/n,T,O) or (B/n,Q,O)
 };
 
 extern template class Updater<float>;

@@ -77,10 +77,31 @@ TEST(ValidateTask, ImpossibleRetrieval) {
           {"orthonormal", "task.query = self_farthest"});
   refused({"task.points_from=orthonormal", "task.points=8", "task.query=self_nearest"},
           {"self_nearest"});
+  refused({"task.queries=4"},
+          {"--set: task.queries = 4", "task.query = separate", "task.query = self_farthest"});
+  refused({"task.query=self_nearest", "task.queries=16"}, {"task.query = self_nearest"});
+  refused({"task.query=separate", "task.queries=0"}, {"task.queries: 0 is out of range"});
+  refused({"task.query=separate", "task.points_from=orthonormal", "task.points=17"},
+          {"task.points = 17", "task.dim = 16"});
   refused({"task.noise=1"},
           {"task.noise: goes with task.type linear_regression, not with nearest_neighbor"});
   refused({"task.type=linear_regression", "task.query=self_nearest"},
           {"task.query: goes with task.type nearest"});
+}
+
+TEST(ValidateTask, SeparateQueriesMayAskOrthonormalPoints) {
+  TaskConfig task;
+  task.query = QueryMode::kSeparate;
+  EXPECT_EQ(query_tokens(task), 16u);
+  task.queries = 3;
+  task.points_from = PointsFrom::kOrthonormal;
+  EXPECT_NO_THROW(validate(task));
+  EXPECT_EQ(query_tokens(task), 3u);
+  task.points = 1;
+  task.points_from = PointsFrom::kSphere;
+  EXPECT_NO_THROW(validate(task));
+  task.query = QueryMode::kSelfFarthest;
+  EXPECT_EQ(query_tokens(task), 0u);
 }
 
 TEST(ValidateTask, Curricula) {

@@ -9,31 +9,11 @@
 #include <vector>
 
 #include "core/parallel.h"
+#include "tasks/baseline_scores.h"
 #include "tasks/in_context.h"
-#include "tasks/item.h"
 
 namespace headroom {
 namespace {
-
-Score score_of(const std::vector<BaselineScore>& scores, const std::string& name) {
-  for (const BaselineScore& row : scores) {
-    if (row.name == name) return row.score;
-  }
-  ADD_FAILURE() << "no baseline " << name;
-  return {};
-}
-
-std::vector<BaselineScore> evaluate(const TaskConfig& config, std::size_t n_items) {
-  return evaluate_baselines(*make_task(config), 0, n_items);
-}
-
-std::unique_ptr<Baseline> baseline(const Task& task, const std::string& name) {
-  for (auto& candidate : make_baselines(task, 0)) {
-    if (candidate->name() == name) return std::move(candidate);
-  }
-  ADD_FAILURE() << "no baseline " << name;
-  return nullptr;
-}
 
 TEST(Baselines, EachHasANameOfItsOwnAndASentence) {
   for (const auto& type : kTaskTypes) {
@@ -82,7 +62,7 @@ TEST(Baselines, TheBestLinearMapIsAMinimum) {
   double fitted = 0, self = 0, others = 0;
   std::vector<float> output(size);
   for (std::size_t i = 0; i < n; ++i) {
-    best->predict(i, items.input(i), {output.data(), {5, 4}});
+    best->predict(i, items.input(i), {}, {output.data(), {5, 4}});
     for (std::size_t p = 0; p < 5; ++p) {
       for (std::size_t c = 0; c < 4; ++c) {
         const double residual = double{output[p * 4 + c]} - double{items.target(i)(p, c)};
@@ -119,7 +99,7 @@ TEST(Baselines, ChanceIsAnotherPointWithEqualProbability) {
   std::vector<std::vector<Sample>> hits(5, std::vector<Sample>(5));
   std::vector<float> output(30);
   for (std::size_t item = 0; item < 4000; ++item) {
-    chance->predict(item, items.input(), {output.data(), {5, 6}});
+    chance->predict(item, items.input(), {}, {output.data(), {5, 6}});
     for (std::size_t i = 0; i < 5; ++i) {
       for (std::size_t j = 0; j < 5; ++j) {
         const float* x = items.input().data + j * 6;
@@ -189,7 +169,7 @@ class HandMade : public ::testing::Test {
     float input[] = {3, 4, 10, 0, 3, 4, 20, 0, 1, 0, 7, 0, 0, 2, -1, 0};
     std::vector<float> output(4, -77);
     baseline(*make_task(regression(2, 4)), name)
-        ->predict(0, {input, {8, 2}}, {output.data(), {4, 1}});
+        ->predict(0, {input, {8, 2}}, {}, {output.data(), {4, 1}});
     return output;
   }
 };
@@ -222,7 +202,7 @@ TEST(Baselines, NearestThreeAgreesWithSorting) {
   std::vector<float> output(15);
   for (std::uint64_t item = 0; item < 200; ++item) {
     sample_one(*task, item, items);
-    nearest->predict(item, items.input(), {output.data(), {15, 1}});
+    nearest->predict(item, items.input(), {}, {output.data(), {15, 1}});
     const Prompt prompt = read_prompt(items.input());
     for (std::size_t k = 3; k < 15; ++k) {
       std::vector<std::pair<double, double>> examples;
@@ -243,7 +223,7 @@ TEST(Baselines, NearestThreeAgreesWithSorting) {
 // The scores are those of items 0 .. n-1 of (seed, kEval, 0), whatever the threads and the chunks.
 TEST(Baselines, AreEvaluatedOnTheHeldOutStreamWithAnyThreads) {
   const int threads_before = threads();
-  for (const TaskConfig& config : {retrieval(5, 4), regression(3, 6)}) {
+  for (const TaskConfig& config : {retrieval(5, 4), separate(5, 4, 3), regression(3, 6)}) {
     const std::unique_ptr<Task> task = make_task(config);
     const Stage stage = task->final_stage();
     const std::size_t n = 4100;  // more than one chunk
@@ -259,8 +239,8 @@ TEST(Baselines, AreEvaluatedOnTheHeldOutStreamWithAnyThreads) {
         ScoreSheet sheet(*task, stage);
         for (std::size_t i = 0; i < n; ++i) {
           Random random(8, Purpose::kEval, 0, i);
-          task->sample(random, stage, item.input(), item.target());
-          predictors[b]->predict(i, item.input(), output);
+          task->sample(random, stage, item.input(), item.query(), item.target());
+          predictors[b]->predict(i, item.input(), item.query(), output);
           sheet.add(item.input(), item.target(), output);
         }
         EXPECT_EQ(scores[b].name, predictors[b]->name());

@@ -19,6 +19,7 @@ std::vector<TaskConfig> every_kind() {
     configs.push_back(retrieval(9, 7, from, QueryMode::kSelfFarthest));
     configs.push_back(retrieval(9, 7, from, QueryMode::kSelfNearest));
   }
+  configs.push_back(separate(9, 7, 4));
   configs.push_back(regression(1, 1));
   configs.push_back(regression(5, 11));
   configs.push_back(regression(20, 41, 0.25));
@@ -33,6 +34,8 @@ TEST(Batch, EveryTaskTypeHasARow) {
     const std::unique_ptr<Task> task = make_task(config);
     ASSERT_NE(task, nullptr) << type.name;
     EXPECT_EQ(task->config().type, type.value);
+    const TaskShape shape = task->shape();
+    EXPECT_EQ(shape.queries, 0u) << "by default the tokens ask themselves";
     EXPECT_EQ(task->train_columns().size(), task->train_values(task->final_stage()).size());
   }
 }
@@ -46,7 +49,7 @@ TEST(Batch, EqualsItsItemsOneAtATimeWithAnyNumberOfThreads) {
     Items alone(*task, n);
     for (std::size_t b = 0; b < n; ++b) {
       Random random(42, Purpose::kTrain, 17, 100 + b);
-      task->sample(random, stage, alone.input(b), alone.target(b));
+      task->sample(random, stage, alone.input(b), alone.query(b), alone.target(b));
     }
     for (const int count : {1, 2, 5}) {
       set_threads(count);
@@ -57,12 +60,42 @@ TEST(Batch, EqualsItsItemsOneAtATimeWithAnyNumberOfThreads) {
     Items parts(*task, n);
     for (std::size_t b = 0; b < n; b += 3) {
       const std::size_t count = std::min<std::size_t>(3, n - b);
-      sample_batch(*task, 42, Purpose::kTrain, 17, 100 + b, stage,
-                   {parts.batch.input.range(b, count), parts.batch.target.range(b, count)});
+      sample_batch(*task, 42, Purpose::kTrain, 17, 100 + b, stage, parts.batch.range(b, count));
     }
     EXPECT_EQ(parts.memory, alone.memory);
   }
   set_threads(threads_before);
+}
+
+TEST(Batch, MemoryIsTakenForEveryPartAndItsFrontServesSmallerShapes) {
+  const TaskShape large{
+      .tokens = 6, .queries = 5, .input_dim = 3, .predictions = 5, .output_dim = 2};
+  TaskShape small = large;
+  small.tokens = 2;
+  small.queries = small.predictions = 1;
+  Arena<float> measure;
+  take_batch(measure, large, 4);
+  Arena<float> arena(measure.used());
+  const Batch batch = take_batch(arena, large, 4), front = front_of(batch, small);
+  EXPECT_EQ(batch.items(), 4u);
+  EXPECT_EQ(batch.input.dims, (std::array<std::size_t, 3>{4, 6, 3}));
+  EXPECT_EQ(batch.query.dims, (std::array<std::size_t, 3>{4, 5, 3}));
+  EXPECT_EQ(batch.target.dims, (std::array<std::size_t, 3>{4, 5, 2}));
+  EXPECT_EQ(front.input.dims, (std::array<std::size_t, 3>{4, 2, 3}));
+  EXPECT_EQ(front.query.dims, (std::array<std::size_t, 3>{4, 1, 3}));
+  EXPECT_EQ(front.target.dims, (std::array<std::size_t, 3>{4, 1, 2}));
+  EXPECT_EQ(front.query.data, batch.query.data);
+  EXPECT_EQ(batch.range(1, 2).query.data, batch.query.data + 15);
+  EXPECT_EQ(batch.range(1, 2).items(), 2u);
+
+  TaskShape self = large;
+  self.queries = 0;
+  Arena<float> other(measure.used());
+  const Batch plain = take_batch(other, self, 4);
+  EXPECT_TRUE(plain.query.empty());
+  EXPECT_TRUE(plain.range(1, 2).query.empty());
+  EXPECT_EQ(large.outputs(), 5u);
+  EXPECT_EQ(self.outputs(), 6u);
 }
 
 TEST(Batch, SeedPurposeStepAndItemEachMatter) {

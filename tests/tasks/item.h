@@ -18,21 +18,27 @@ struct Items {
 
   Items(const Task& task, Stage stage, std::size_t n) {
     const TaskShape s = task.shape(stage);
-    memory.assign(n * (s.tokens * s.input_dim + s.predictions * s.output_dim), -77.0f);
+    memory.assign(n * ((s.tokens + s.queries) * s.input_dim + s.predictions * s.output_dim),
+                  -77.0f);
     batch.input = {memory.data(), {n, s.tokens, s.input_dim}};
-    batch.target = {memory.data() + batch.input.size(), {n, s.predictions, s.output_dim}};
+    float* end = memory.data() + batch.input.size();
+    if (s.queries > 0) batch.query = {end, {n, s.queries, s.input_dim}};
+    batch.target = {end + batch.query.size(), {n, s.predictions, s.output_dim}};
   }
   Items(const Task& task, std::size_t n) : Items(task, task.final_stage(), n) {}
   Items(const Items&) = delete;
 
   View<float, 2> input(std::size_t i = 0) const { return batch.input[i]; }
+  View<float, 2> query(std::size_t i = 0) const {
+    return batch.query.empty() ? View<float, 2>{} : batch.query[i];
+  }
   View<float, 2> target(std::size_t i = 0) const { return batch.target[i]; }
 };
 
 inline void sample_one(const Task& task, std::uint64_t item, const Items& into,
                        std::uint64_t seed = 1) {
   Random random(seed, Purpose::kTest, 0, item);
-  task.sample(random, task.final_stage(), into.input(), into.target());
+  task.sample(random, task.final_stage(), into.input(), into.query(), into.target());
 }
 
 inline TaskConfig retrieval(std::size_t dim, std::size_t points,
@@ -43,6 +49,13 @@ inline TaskConfig retrieval(std::size_t dim, std::size_t points,
   config.points = points;
   config.points_from = from;
   config.query = query;
+  return config;
+}
+
+inline TaskConfig separate(std::size_t dim, std::size_t points, std::size_t queries,
+                           PointsFrom from = PointsFrom::kSphere) {
+  TaskConfig config = retrieval(dim, points, from, QueryMode::kSeparate);
+  config.queries = queries;
   return config;
 }
 

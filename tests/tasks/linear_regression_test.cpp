@@ -142,7 +142,7 @@ TEST(LinearRegression, AnEarlyStageZeroesCoordinatesAndShortensThePrompt) {
   Items items(*task, early, 1);
   for (std::uint64_t item = 0; item < 50; ++item) {
     Random random(1, Purpose::kTest, 0, item);
-    task->sample(random, early, items.input(), items.target());
+    task->sample(random, early, items.input(), {}, items.target());
     const Pairs pairs(items.input());
     ASSERT_EQ(pairs.x.rows(), 5);
     EXPECT_EQ(pairs.x.rightCols(4).cwiseAbs().maxCoeff(), 0);

@@ -80,8 +80,9 @@ TEST_F(LoopStop, OneNaNInAGradientRefusesTheUpdate) {
   Updater<float> updater(model, job.train, io, 1, 4);
   std::vector<float> input(4 * 5 * 4, 0.5f), target(4 * 5 * 4, 0.25f);
   input[0] = -1;
-  const View<const float, 3> x(input.data(), {4, 5, 4}), y(target.data(), {4, 5, 4});
-  const double loss = updater.gradient(x, y);
+  const Batch batch{
+      .input = {input.data(), {4, 5, 4}}, .query = {}, .target = {target.data(), {4, 5, 4}}};
+  const double loss = updater.gradient(batch);
   EXPECT_GT(updater.apply(1, loss, 0.01), 0);
   const std::vector<float> params(model.params().data, model.params().data + model.params().size());
   const std::vector<float> m(updater.optimizer().m().begin(), updater.optimizer().m().end());
@@ -89,7 +90,7 @@ TEST_F(LoopStop, OneNaNInAGradientRefusesTheUpdate) {
   const float infinity = std::numeric_limits<float>::infinity();
   for (const ParamRow& row : model.table().rows()) {
     for (const float bad : {nan, infinity, 1e20f}) {
-      updater.gradient(x, y);
+      updater.gradient(batch);
       model.grads().data[row.offset + row.size - 1] = bad;
       try {
         updater.apply(17, loss, 0.01);
@@ -104,7 +105,7 @@ TEST_F(LoopStop, OneNaNInAGradientRefusesTheUpdate) {
       EXPECT_EQ(std::memcmp(m.data(), updater.optimizer().m().data(), m.size() * 4), 0);
     }
   }
-  updater.gradient(x, y);
+  updater.gradient(batch);
   model.grads().data[0] = 1e19f;  // large, but a number whose square is one too
   EXPECT_NEAR(updater.apply(17, loss, 0.01) / 1e19, 1, 1e-6);
 }

@@ -161,9 +161,23 @@ TEST(Step, RefusesABatchThatDoesNotFit) {
   job.model.ffn.width = 9;
   EXPECT_EQ(code_of(), Exit::kCorrupt);
 
-  // A double that no float holds.
+  // Queries of their own that the dump does not hold, and such as the task does not ask.
+  job = step_job(small_job(""), folder / "other");
+  job.load = folder / "dump";
+  job.task.query = QueryMode::kSeparate;
+  EXPECT_EQ(code_of(), Exit::kUsage);
   const safetensors::Archive archive(folder / "dump");
   std::vector<safetensors::Tensor> tensors = archive.tensors();
+  const std::vector<float> query(32 * 3 * 4, 0.5f);
+  tensors.push_back(
+      safetensors::tensor<float>("batch.query", {32, 3, 4}, std::span<const float>(query)));
+  safetensors::write(folder / "asked", tensors, {});
+  job = step_job(small_job(""), folder / "other");
+  job.load = folder / "asked";
+  EXPECT_EQ(code_of(), Exit::kUsage);
+
+  // A double that no float holds.
+  tensors = archive.tensors();
   std::vector<double> input = values(archive, "batch.input");
   input[3] = 0.1;
   for (safetensors::Tensor& t : tensors) {

@@ -1,0 +1,35 @@
+// Baselines by their names.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "baselines/baseline.h"
+#include "tasks/item.h"
+
+namespace headroom {
+
+inline Score score_of(const std::vector<BaselineScore>& scores, const std::string& name) {
+  for (const BaselineScore& row : scores) {
+    if (row.name == name) return row.score;
+  }
+  ADD_FAILURE() << "no baseline " << name;
+  return {};
+}
+
+inline std::vector<BaselineScore> evaluate(const TaskConfig& config, std::size_t n_items) {
+  return evaluate_baselines(*make_task(config), 0, n_items);
+}
+
+inline std::unique_ptr<Baseline> baseline(const Task& task, const std::string& name) {
+  for (auto& candidate : make_baselines(task, 0)) {
+    if (candidate->name() == name) return std::move(candidate);
+  }
+  ADD_FAILURE() << "no baseline " << name;
+  return nullptr;
+}
+
+}  // namespace headroom
