@@ -32,8 +32,8 @@ OPTIMIZER_SHAPES = {"read_in.weight": (3, 4), "read_in.bias": (3,), "positions.w
 
 
 def decays(name, shape):
-    """Weight decay is for matrices: not for biases, norms, positions."""
-    return name.endswith(".weight") and len(shape) > 1 and name != "positions.weight"
+    """Weight decay is for matrices: not for biases, norms, positions, heads' scales."""
+    return name.endswith(".weight") and len(shape) > 1 and not name.endswith(("positions.weight", ".scale.weight"))
 
 
 def draw(rng, shape, spread):

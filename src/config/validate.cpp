@@ -9,6 +9,7 @@
 #include "model/model.h"
 #include "tasks/task.h"
 #include "train/evaluate.h"
+#include "train/freeze.h"
 #include "train/metrics.h"
 #include "train/schedule.h"
 
@@ -41,17 +42,23 @@ void validate_eval(const EvalConfig& c, const Task& task) {
        did_you_mean(c.best_metric, usable));
 }
 
-void validate_model(const ModelConfig& c, const Task& task) {
-  if (c.norm.type == NormType::kLayerNorm && c.norm.eps && *c.norm.eps == 0) {
-    fail(
-        "model.norm.eps = 0 divides a constant row by 0; model.norm.type = layernorm needs it "
-        "above 0");
+void validate_model(const RunConfig& config, const Task& task) {
+  const ModelConfig& c = config.model;
+  const bool has_variance =
+      c.norm.type == NormType::kLayerNorm || c.norm.type == NormType::kRmsNorm;
+  if (has_variance && c.norm.eps && *c.norm.eps == 0) {
+    fail("model.norm.eps = 0 divides a row without variance by 0; model.norm.type = " +
+         std::string(c.norm.type == NormType::kLayerNorm ? "layernorm" : "rmsnorm") +
+         " needs it above 0");
   }
   const ModelIo io = model_io(task);
-  if (io.queries > 0) {
-    fail("task.query = separate asks with tokens of its own, which no model.type takes yet");
-  }
   resolve(c, io);
+  if (c.attention.type == AttentionType::kHard && config.train.steps > 0) {
+    fail(
+        "model.attention.type = hard has no gradient to train with; it is for evaluation and "
+        "constructions: set train.steps = 0, or train with softmax");
+  }
+  if (!config.train.freeze.empty()) frozen_rows(parameter_table(c, io), config.train.freeze);
 }
 
 }  // namespace
@@ -83,7 +90,7 @@ void validate(const RunConfig& config) {
   }
   validate(config.task);
   const std::unique_ptr<Task> task = make_task(config.task);
-  validate_model(config.model, *task);
+  validate_model(config, *task);
   validate_train(config.train);
   validate_eval(config.eval, *task);
 }

@@ -71,9 +71,7 @@ struct AttentionFlops {
 
 Budget model_budget(const ModelConfig& config, const ModelIo& io) {
   const ModelConfig c = resolve(config, io);
-  ParamTable table;
-  Binder<float> declare(table);
-  transformer_params(declare, c, io);
+  const ParamTable table = parameter_table(c, io);
   Budget b;
   const bool decoder = c.type == ModelType::kEncoderDecoder, asked = io.queries > 0;
   const double layers = static_cast<double>(c.layers);

@@ -7,6 +7,13 @@
 
 namespace headroom {
 
+ParamTable parameter_table(const ModelConfig& config, const ModelIo& io) {
+  ParamTable table;
+  Binder<float> declare(table);
+  transformer_params(declare, resolve(config, io), io);
+  return table;
+}
+
 template <class S>
 struct Model<S>::Impl {
   ModelConfig config;

@@ -25,6 +25,9 @@ struct ModelIo {
 // combinations.
 ModelConfig resolve(ModelConfig config, const ModelIo& io);
 
+// The parameters of such a model.
+ParamTable parameter_table(const ModelConfig& config, const ModelIo& io);
+
 template <class S>
 class Model {
  public:

@@ -193,6 +193,8 @@ StepResult run(const StepJob& job) {
 }  // namespace
 
 StepResult run_steps(const StepJob& job) {
+  if (job.model.attention.type == AttentionType::kHard)
+    throw Error(Exit::kUsage, "model.attention.type = hard has no gradient to step along");
   flush_denormals();
   return job.float64 ? run<double>(job) : run<float>(job);
 }

@@ -60,6 +60,10 @@ void TrainConfig::declare(Fields& f) {
   f.integer("accumulate", accumulate, {1, kMaxBatch},
             "Equal parts in which a batch is computed; it must divide batch.")
       .alias({"gradient_accumulation", "accumulation_steps", "accum"});
+  f.texts("freeze", freeze,
+          "Parameters that stay as they start: globs of their names, such as "
+          "\"layers.0.attention.*\"; `headroom check` lists the names.")
+      .alias({"frozen", "freeze_parameters"});
 }
 
 void EvalConfig::declare(Fields& f) {

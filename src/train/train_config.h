@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/fields.h"
 
@@ -61,6 +62,7 @@ struct TrainConfig {
   ScheduleConfig schedule;
   std::optional<double> clip_norm;
   std::size_t accumulate = 1;
+  std::vector<std::string> freeze;
   void declare(Fields& f);
 };
 

@@ -6,12 +6,14 @@
 #include <limits>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "core/error.h"
 #include "core/numbers.h"
 #include "core/parallel.h"
 #include "kernels/loss.h"
 #include "reference/loss.h"
+#include "train/freeze.h"
 
 namespace headroom {
 namespace {
@@ -35,6 +37,17 @@ View<S, 3> shrunk(View<S, 3> buffer, std::size_t b, std::size_t t, std::size_t c
   return view;
 }
 
+// A frozen parameter has gradient 0; without decay too it stays bit for bit.
+ParamTable without_decay(const ParamTable& table, const std::vector<bool>& frozen) {
+  ParamTable changed;
+  for (std::size_t i = 0; i < frozen.size(); ++i) {
+    ParamRow row = table.rows()[i];
+    if (frozen[i]) row.decay = false;
+    changed.add(std::move(row));
+  }
+  return changed;
+}
+
 }  // namespace
 
 // The values of `from` in the front of `into`.
@@ -53,7 +66,8 @@ Updater<S>::Updater(Model<S>& model, const TrainConfig& config, const ModelIo& i
       batch_(batch),
       parts_(config.accumulate),
       clip_norm_(config.clip_norm.value_or(std::numeric_limits<double>::infinity())),
-      optimizer_(config.optimizer, model.table()),
+      frozen_(frozen_rows(model.table(), config.freeze)),
+      optimizer_(config.optimizer, without_decay(model.table(), frozen_)),
       meter_(model.table().size()) {
   if (parts_ == 0 || batch % parts_ != 0) {
     throw Error(Exit::kUsage, "train.accumulate: " + std::to_string(parts_) +
@@ -103,6 +117,10 @@ double Updater<S>::gradient(const Batch& batch, View<S, 3> output) {
       loss += part_gradient(copied(items.input, input_), copied(items.query, query_), items.target,
                             scale, out);
     }
+  }
+  for (std::size_t i = 0; i < frozen_.size(); ++i) {
+    const ParamRow& row = model_.table().rows()[i];
+    if (frozen_[i]) std::fill_n(grads.data() + row.offset, row.size, S{});
   }
   return loss;
 }

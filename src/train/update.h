@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "core/arena.h"
 #include "core/view.h"
@@ -23,10 +24,10 @@ class Updater {
   Updater(Model<S>& model, const TrainConfig& config, const ModelIo& io, std::size_t token_stride,
           std::size_t batch);
 
-  // Sets model.grads() to the gradient of the batch's mean loss and returns that loss: the sum of
-  // the squared error over coordinates, averaged over items and predictions (science A.1, D.1).
-  // The batch runs in config.accumulate equal parts, in order. `output`, (B,T,O) or with queries
-  // (B,Q,O), is filled unless it is empty.
+  // Sets model.grads() to the gradient of the batch's mean loss, 0 for frozen parameters, and
+  // returns that loss: the sum of the squared error over coordinates, averaged over items and
+  // predictions (science A.1, D.1). The batch runs in config.accumulate equal parts, in order.
+  // `output`, (B,T,O) or with queries (B,Q,O), is filled unless it is empty.
   double gradient(const Batch& batch, View<S, 3> output = {});
 
   // Update t (from 1) with that gradient. Returns the gradient's norm before clipping.
@@ -45,7 +46,8 @@ class Updater {
 
   Model<S>& model_;
   std::size_t stride_, batch_, parts_;
-  double clip_norm_;  // infinity: none
+  double clip_norm_;          // infinity: none
+  std::vector<bool> frozen_;  // by row of the table
   Optimizer<S> optimizer_;
   GradientMeter<S> meter_;
   Arena<S> memory_;
