@@ -163,7 +163,7 @@ class Training {
     const double rate = schedule_.rate(s);
     const double norm = updater_.apply(s, loss, rate);
     state_.step = s;
-    state_.tokens += n * shape.tokens;
+    state_.tokens += n * (shape.tokens + shape.queries);
     state_.loss_sum += loss;
     state_.loss_count += 1;
     state_.evaluated = 0;

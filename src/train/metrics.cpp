@@ -34,7 +34,9 @@ constexpr Metric kMetrics[] = {
     {.name = "tokens",
      .file = kTrain,
      .unit = "tokens",
-     .sentence = "Tokens trained on since the start: batch times tokens of a sequence, summed.",
+     .sentence =
+         "Tokens trained on since the start, query tokens included: batch times tokens of a "
+         "sequence, summed.",
      .whole = true},
     {.name = "elapsed_s",
      .file = kTrain,

@@ -44,7 +44,7 @@ StepTiming time_steps(const TaskConfig& task_config, const ModelConfig& model_co
   timing.median_s = times[times.size() / 2];
   timing.min_s = times.front();
   timing.max_s = times.back();
-  timing.tokens = static_cast<double>(n * shape.tokens);
+  timing.tokens = static_cast<double>(n * (shape.tokens + shape.queries));
   const std::size_t moments = config.optimizer.type == OptimizerType::kAdamW ? 2 : 1;
   timing.memory_bytes = static_cast<double>(
       model.memory_bytes() + sizeof(float) * (moments * model.table().size() + memory.capacity()));

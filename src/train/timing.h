@@ -12,7 +12,7 @@ namespace headroom {
 struct StepTiming {
   std::uint64_t steps = 0;  // timed, after one to warm up
   double median_s = 0, min_s = 0, max_s = 0;
-  double tokens = 0;        // of one step
+  double tokens = 0;        // of one step, query tokens included
   double memory_bytes = 0;  // parameters, gradients, moments, activations and the batch
 };
 

@@ -89,6 +89,15 @@ TEST(ValidateTask, ImpossibleRetrieval) {
           {"task.query: goes with task.type nearest"});
 }
 
+TEST(ValidateModel, QueriesOfTheirOwnNeedAModelThatReadsThem) {
+  refused({"task.query=separate"}, {"model.attention.kind = cross", "encoder_decoder"});
+  refused({"model.attention.kind=cross"}, {"task.query = separate"});
+  refused({"model.type=encoder_decoder"}, {"task.query = separate"});
+  EXPECT_NO_THROW(with({"task.query=separate", "model.attention.kind=cross"}));
+  EXPECT_NO_THROW(with({"task.query=separate", "task.queries=1", "model.type=encoder_decoder",
+                        "task.points_from=orthonormal", "task.points=2"}));
+}
+
 TEST(ValidateTask, SeparateQueriesMayAskOrthonormalPoints) {
   TaskConfig task;
   task.query = QueryMode::kSeparate;

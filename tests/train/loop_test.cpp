@@ -99,13 +99,13 @@ TEST_F(Loop, NoStepsEvaluateAndSave) {
 
 TEST_F(Loop, TheSameSeedGivesTheSameFilesWithAnyThreads) {
   const int before = threads();
-  for (const bool regression : {false, true}) {
+  for (const auto make : {small_job, small_regression, small_cross}) {
     std::vector<std::string> names;
+    const std::string kind = make == small_job ? "n" : make == small_cross ? "c" : "r";
     for (const int n : {1, 1, 3}) {
       set_threads(n);
-      names.push_back("run" + std::to_string(names.size()) + (regression ? "r" : "n"));
-      const fs::path out = folder / names.back();
-      train(regression ? small_regression(out) : small_job(out));
+      names.push_back("run" + std::to_string(names.size()) + kind);
+      train(make(folder / names.back()));
     }
     for (std::size_t k = 1; k < names.size(); ++k) {
       const fs::path a = folder / names[0], b = folder / names[k];
@@ -210,20 +210,38 @@ TEST_F(Loop, ClippingBoundsTheUpdate) {
 }
 
 TEST_F(Loop, TheEvaluationBatchDoesNotMatter) {
-  const TrainJob job = small_regression(folder / "none");
-  const std::unique_ptr<Task> task = make_task(job.task);
-  const ModelIo io = model_io(*task);
-  Model<float> model(resolve(job.model, io), io, 1000, false);
-  init_params(model.table(), 3, model.params());
-  std::vector<double> losses;
-  for (const std::size_t batch : {1, 7, 64, 1000}) {
-    Evaluator evaluator(*task, 9, 1000, batch);
-    const std::optional<Score> score = evaluator.run(model);
-    ASSERT_TRUE(score);
-    EXPECT_EQ(score->items, 1000u);
-    losses.push_back(score->loss.mean);
+  for (const TrainJob& job : {small_regression(folder / "none"), small_cross(folder / "none")}) {
+    const std::unique_ptr<Task> task = make_task(job.task);
+    const ModelIo io = model_io(*task);
+    Model<float> model(resolve(job.model, io), io, 1000, false);
+    init_params(model.table(), 3, model.params());
+    std::vector<double> losses;
+    for (const std::size_t batch : {1, 7, 64, 1000}) {
+      Evaluator evaluator(*task, 9, 1000, batch);
+      const std::optional<Score> score = evaluator.run(model);
+      ASSERT_TRUE(score);
+      EXPECT_EQ(score->items, 1000u);
+      losses.push_back(score->loss.mean);
+    }
+    for (const double loss : losses) EXPECT_NEAR(loss, losses[0], 1e-6);
   }
-  for (const double loss : losses) EXPECT_NEAR(loss, losses[0], 1e-6);
+}
+
+// Both kinds of model that read queries of their own learn to answer them: a full-rank head is all
+// it takes.
+TEST_F(Loop, QueriesOfTheirOwnAreLearnt) {
+  for (const ModelType type : {ModelType::kEncoder, ModelType::kEncoderDecoder}) {
+    TrainJob job = small_cross(folder / (type == ModelType::kEncoder ? "cross" : "decoder"));
+    job.model.type = type;
+    if (type == ModelType::kEncoderDecoder) job.model.attention.kind = AttentionKind::kSelf;
+    job.model.attention.heads = 1;
+    job.train.steps = job.eval.every = job.run.checkpoint_every = job.run.log_every = 300;
+    const TrainResult result = train(job);
+    ASSERT_TRUE(result.score);
+    // The best linear map of query and points has .543 here.
+    EXPECT_LT(result.score->loss.mean, 0.48) << job.out;
+    EXPECT_EQ(column(job.out / "train.csv", 4).back(), std::to_string(300 * 32 * (5 + 3)));
+  }
 }
 
 TEST_F(Loop, RegressionWritesPositionsBaselinesAndItsStage) {

@@ -46,6 +46,14 @@ inline TrainJob small_regression(const std::filesystem::path& out) {
   return job;
 }
 
+inline TrainJob small_cross(const std::filesystem::path& out) {
+  TrainJob job = small_job(out);
+  job.task.query = QueryMode::kSeparate;
+  job.task.queries = 3;
+  job.model.attention.kind = AttentionKind::kCross;
+  return job;
+}
+
 // Without its elapsed_s column.
 inline std::string timeless(const std::string& csv) {
   std::string result;

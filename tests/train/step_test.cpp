@@ -75,8 +75,8 @@ TEST(Step, DumpsWhatOneUpdateComputed) {
 
 TEST(Step, BothArithmeticsAgree) {
   const TemporaryFolder folder;
-  for (const bool regression : {false, true}) {
-    StepJob job = step_job(regression ? small_regression("") : small_job(""), folder / "single");
+  for (const TrainJob& kind : {small_job(""), small_regression(""), small_cross("")}) {
+    StepJob job = step_job(kind, folder / "single");
     job.train.accumulate = 4;
     run_steps(job);
     job.dump = folder / "double";
@@ -96,18 +96,43 @@ TEST(Step, BothArithmeticsAgree) {
 
 TEST(Step, ADumpLoadsAndGivesTheSameUpdate) {
   const TemporaryFolder folder;
-  StepJob job = step_job(small_regression(""), folder / "first");
-  run_steps(job);
-  job.load = folder / "first";
-  job.init_seed = 99;  // both come from the file
-  job.data_seed = 99;
-  job.dump = folder / "second";
-  run_steps(job);
-  const safetensors::Archive first(folder / "first"), second(folder / "second");
-  for (const safetensors::Tensor& t : first.tensors()) {
-    ASSERT_NE(second.find(t.name), nullptr);
-    EXPECT_EQ(t.bytes, second.find(t.name)->bytes) << t.name;
+  for (const TrainJob& kind : {small_regression(""), small_cross("")}) {
+    StepJob job = step_job(kind, folder / "first");
+    run_steps(job);
+    job.load = folder / "first";
+    job.init_seed = 99;  // both come from the file
+    job.data_seed = 99;
+    job.dump = folder / "second";
+    run_steps(job);
+    const safetensors::Archive first(folder / "first"), second(folder / "second");
+    for (const safetensors::Tensor& t : first.tensors()) {
+      ASSERT_NE(second.find(t.name), nullptr);
+      EXPECT_EQ(t.bytes, second.find(t.name)->bytes) << t.name;
+    }
   }
+}
+
+TEST(Step, DumpsTheQueriesOfATaskThatHasSome) {
+  const TemporaryFolder folder;
+  StepJob job = step_job(small_cross(""), folder / "dump");
+  const StepResult result = run_steps(job);
+  const safetensors::Archive dump(folder / "dump");
+  EXPECT_EQ(dump.find("batch.input")->shape, (std::vector<std::size_t>{32, 5, 4}));
+  EXPECT_EQ(dump.find("batch.query")->shape, (std::vector<std::size_t>{32, 3, 4}));
+  EXPECT_EQ(dump.find("batch.target")->shape, (std::vector<std::size_t>{32, 3, 4}));
+  EXPECT_EQ(dump.find("output")->shape, (std::vector<std::size_t>{32, 3, 4}));
+  const auto output = values(dump, "output"), target = values(dump, "batch.target");
+  double loss = 0;
+  for (std::size_t i = 0; i < output.size(); ++i) loss += std::pow(output[i] - target[i], 2);
+  EXPECT_NEAR(loss / (32 * 3), result.loss, 1e-6);
+
+  // Another number of queries than the task's is no batch of it; fewer are one of an early stage.
+  job.load = folder / "dump";
+  job.dump = folder / "other";
+  job.task.queries = 4;
+  EXPECT_EQ(run_steps(job).loss, result.loss);
+  job.task.queries = 2;
+  EXPECT_THROW(run_steps(job), Error);
 }
 
 TEST(Step, FollowsTheTrainingLoopBitForBit) {
