@@ -42,6 +42,13 @@ std::string names_text(const std::vector<Fields::ChoiceRow>& choices) {
   return join(names);
 }
 
+// "budget": ..., "other": ...
+std::string keys_text(const Fields& fields) {
+  std::vector<std::string> keys;
+  for (const Fields::Field& field : fields.rows()) keys.push_back("\"" + field.name + "\": ...");
+  return join(keys);
+}
+
 }  // namespace
 
 Fields::Field& Fields::add(std::string name, Kind kind, std::string sentence, bool nullable) {
@@ -156,7 +163,8 @@ std::string value_text(const Fields::Field& field) {
     case Kind::kChoiceOrReal:
       return "one of " + names_text(field.choices) + ", or a number" + range_text(field.real_range);
     case Kind::kIntegerOrSection:
-      return "a whole number" + range_text(field.integer_range) + ", or an object { ... }";
+      return "a whole number" + range_text(field.integer_range) + ", or an object { " +
+             keys_text(*field.section) + " }";
   }
   assert(false);
   return "";

@@ -41,19 +41,27 @@ void PositionsConfig::declare(Fields& f) {
   f.only_for({});
 }
 
+void HeadBudget::declare(Fields& f) {
+  f.choice_or_real("budget", budget, kBudgetPowers, {1, 1e15},
+                   "width * heads * key_size of one layer, heads over all copies; key_size must be "
+                   "given and the heads come out whole.")
+      .alias({"d_h_r", "params_per_layer"});
+}
+
 void AttentionConfig::declare(Fields& f) {
   f.choice("type", type, kAttentionTypes, "How scores become weights.");
   f.choice("kind", kind, kAttentionKinds, "Where queries and keys come from.");
-  f.integer("heads", heads, kSize, "Attention heads per copy.")
+  f.integer_or_section("heads", heads.given, kSize,
+                       "Attention heads per copy, or the budget from which their number follows.")
       .alias({"n_heads", "num_heads", "n_head", "nhead"});
   f.integer("key_size", key_size, kSize,
             "Size of a head's queries and keys, its rank; null = width / heads, which must divide "
-            "(width with score_map full).")
+            "(width with score_map full); a budget needs it given.")
       .alias({"rank", "head_dim", "head_size", "d_k", "key_dim"});
-  f.integer(
-       "value_size", value_size, kSize,
-       "Size of a head's values; null = width / heads, which must divide (width with value_map "
-       "full).")
+  f.integer("value_size", value_size, kSize,
+            "Size of a head's values; null = width / heads, which must divide, or with a budget "
+            "key_size "
+            "(width with value_map full).")
       .alias({"d_v", "value_dim"});
   f.integer("copies", copies, {1, 65536},
             "Attention modules of `heads` heads each, in parallel in a layer.");

@@ -203,10 +203,32 @@ struct PositionsConfig {
   void declare(Fields& f);
 };
 
+// What the rank experiments hold fixed: d * H * r of one layer, for d = width and H heads over all
+// copies (Amsel, Yehudai, Bruna 2025).
+enum class BudgetPower { kSquare, kFiveHalves, kCube };
+inline constexpr std::array kBudgetPowers{
+    Choice<BudgetPower>{BudgetPower::kSquare, "d^2", "width^2: width / key_size heads a layer"},
+    Choice<BudgetPower>{BudgetPower::kFiveHalves, "d^2.5",
+                        "width^2.5, whole where the width is a square: sqrt(width) times as many"},
+    Choice<BudgetPower>{BudgetPower::kCube, "d^3", "width^3: width times as many"},
+};
+struct HeadBudget {
+  std::variant<BudgetPower, double> budget = BudgetPower::kSquare;
+  void declare(Fields& f);
+};
+
+// A number of heads or, until resolve() has divided it, a budget. Reads as the number it holds.
+struct HeadCount {
+  std::variant<std::size_t, HeadBudget> given = std::size_t{1};
+  HeadCount(std::size_t heads) : given(heads) {}
+  HeadCount(HeadBudget budget) : given(budget) {}
+  operator std::size_t() const { return std::get<std::size_t>(given); }
+};
+
 struct AttentionConfig {
   AttentionType type = AttentionType::kSoftmax;
   AttentionKind kind = AttentionKind::kSelf;
-  std::size_t heads = 1;
+  HeadCount heads = std::size_t{1};
   std::optional<std::size_t> key_size, value_size;
   std::size_t copies = 1;
   Combine combine = Combine::kMean;

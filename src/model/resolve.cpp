@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "model/attention.h"
+#include "model/head_budget.h"
 #include "model/model.h"
 
 namespace headroom {
@@ -90,6 +91,7 @@ void resolve_positions(ModelConfig& c, const ModelIo& io) {
 }
 
 void resolve_maps(ModelConfig& c) {
+  resolve_head_budget(c);
   AttentionConfig& a = c.attention;
   const auto size_of_full = [&](std::optional<std::size_t>& size, const char* map,
                                 const char* key) {

@@ -71,6 +71,25 @@ TEST_F(TrainCases, FreeSizesTrainAndCountAsTheFormulaSays) {
   EXPECT_EQ(json_number(folder_.read("free/run.json"), "parameters"), parameters);
 }
 
+TEST_F(TrainCases, ABudgetBecomesHeadsAndStaysInTheConfig) {
+  expect_runs(train(kTiny,
+                    {R"(model.attention.heads={"budget":"d^2.5"})", "model.attention.key_size=2",
+                     "train.steps=2"},
+                    {"--out", "budget", "--quiet"}));
+  EXPECT_EQ(json_number(folder_.read("budget/run.json"), "budget"), 32);
+  EXPECT_EQ(json_number(folder_.read("budget/run.json"), "heads"), 4);
+  EXPECT_EQ(json_number(folder_.read("budget/run.json"), "value_size"), 2);
+  EXPECT_NE(folder_.read("budget/config.json").find(R"("budget": "d^2.5")"), std::string::npos);
+  // The same run as with the number.
+  expect_runs(train(kTiny,
+                    {"model.attention.heads=4", "model.attention.key_size=2",
+                     "model.attention.value_size=2", "train.steps=2"},
+                    {"--out", "number", "--quiet"}));
+  EXPECT_EQ(folder_.read("budget/eval.csv"), folder_.read("number/eval.csv"));
+  EXPECT_EQ(run_binary({"eval", (folder_.path() / "budget").string()}).out,
+            run_binary({"eval", (folder_.path() / "number").string()}).out);
+}
+
 TEST_F(TrainCases, EdgeValuesRunOrAreRefused) {
   // Case 7. More heads than width: fine with sizes of their own.
   expect_runs(train(

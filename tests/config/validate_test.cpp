@@ -5,7 +5,9 @@
 
 #include "config/read.h"
 #include "config/run_config.h"
+#include "config/write.h"
 #include "core/expect_error.h"
+#include "model/model.h"
 
 namespace headroom {
 namespace {
@@ -154,7 +156,54 @@ TEST(ValidateModel, HeadsThatDoNotDivide) {
           {"model.attention.heads = 8", "model.width = 4"});
 }
 
+TEST(ValidateModel, HeadsAsABudget) {
+  const std::vector<std::string> base{"task.dim=64", "model.width=64",
+                                      "model.attention.key_size=8"};
+  const auto budget = [&](const std::string& item) {
+    std::vector<std::string> sets = base;
+    sets.push_back("model.attention.heads" + item);
+    return sets;
+  };
+  for (const char* item : {R"(={"budget":"d^2.5"})", ".budget=d^2.5", R"(={"budget":32768})",
+                           ".budget=32768", ".budget=3.2768e4"}) {
+    const RunConfig c = with(budget(item));
+    EXPECT_EQ(resolve(c.model, {64, 64, 16}).attention.heads, 64u) << item;
+  }
+  // config.json keeps what was asked for.
+  const std::string text = config_text(with(budget(".budget=d^2.5")));
+  EXPECT_NE(text.find("\"budget\": \"d^2.5\""), std::string::npos) << text;
+  EXPECT_NE(text.find("\"value_size\": null"), std::string::npos) << text;
+  EXPECT_EQ(config_text(read_run_config_text(text)), text);
+  // A later number takes the budget's place, and the reverse.
+  EXPECT_EQ(std::get<std::size_t>(
+                read_run_config_text(text, std::vector<std::string>{"model.attention.heads=2"})
+                    .model.attention.heads.given),
+            2u);
+
+  refused(budget(".budget=d^2.6"), {"--set: model.attention.heads.budget: unknown name \"d^2.6\"",
+                                    "d^2, d^2.5, d^3, or a number from 1", "'d^2"});
+  refused(budget(R"(={"budget":"d^2,5"})"), {"unknown name \"d^2,5\"", "did you mean 'd^2.5'?"});
+  refused(budget(R"(={"bugdet":"d^2"})"), {"model.attention.heads.bugdet", "'budget'?"});
+  refused(budget("=d^2.5"), {"model.attention.heads: expected a whole number from 1 to 65536, or "
+                             "an object { \"budget\": ... }"});
+  refused(budget(".budget=0"), {"model.attention.heads.budget: 0 is out of range"});
+  refused(budget(".budget=[1]"), {"model.attention.heads.budget: expected one of d^2"});
+  refused({"model.attention.budget=d^2"}, {"did you mean", "'model.attention.heads.budget'"});
+  refused({"model.attention.heads.budget=d^2"},
+          {"--set: model.attention.heads.budget = d^2 = 256", "model.attention.key_size"});
+  refused(budget(".budget=1000"), {"--set: model.attention.heads.budget = 1000", "1.95312 heads",
+                                   "512 (1 head) or 1024 (2 heads)"});
+}
+
 TEST(ValidateModel, PlaceOfTheMistakeIsThatOfItsKey) {
+  expect_error(
+      [] {
+        read_run_config_text(
+            "{\"model\": {\n\"attention\": {\n\"key_size\": 3,\n\"heads\": "
+            "{\n\"budget\": \"d^2\"}}}}",
+            {}, "a.json");
+      },
+      {"a.json:5: model.attention.heads.budget = d^2 = 256"});
   expect_error(
       [] {
         read_run_config_text("{\"model\": {\n\"width\": 100,\n\"attention\": {\n\"heads\": 3}}}",
