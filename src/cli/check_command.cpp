@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/budget_report.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/run_arguments.h"
@@ -62,15 +63,6 @@ std::string init_text(const InitRule& init) {
   return "";
 }
 
-std::string budget_text(const char* title, const std::vector<BudgetPart>& parts,
-                        std::uint64_t parameters, double flops) {
-  std::vector<std::vector<std::string>> rows{{title, "parameters", "FLOPs a token"}};
-  for (const BudgetPart& p : parts)
-    rows.push_back({p.name, grouped(p.parameters), short_number(p.forward_flops_per_token)});
-  rows.push_back({"total", grouped(parameters), short_number(flops)});
-  return text_table(rows);
-}
-
 std::string text_report(const Report& r) {
   Fields model_fields;
   ModelConfig resolved = r.resolved;
@@ -85,11 +77,7 @@ std::string text_report(const Report& r) {
     rows.push_back({row.name, shape_text(row.shape), grouped(row.size), init_text(row.init),
                     row.decay ? "yes" : "no"});
   out += text_table(rows) + "\n";
-  out += budget_text("one layer, forward", r.budget.layer, r.budget.layer_parameters,
-                     r.budget.layer_flops_per_token);
-  out += "\n" + budget_text("whole model, forward", r.budget.model, r.budget.parameters,
-                            r.budget.flops_per_token);
-  out += "\nd H r of a layer      " + grouped(r.budget.d_h_r) + "\n";
+  out += budget_text(r.budget) + "\n";
   out += "FLOPs of a step       " + short_number(r.flops_per_step()) + " (forward and backward, " +
          grouped(static_cast<std::uint64_t>(r.timing.tokens)) + " tokens)\n";
   out += "memory                " + bytes_text(r.timing.memory_bytes) + "\n";
@@ -118,7 +106,7 @@ std::string json_report(const Report& r) {
   Fields model_fields;
   ModelConfig resolved = r.resolved;
   resolved.declare(model_fields);
-  json::Value report, budget, timing;
+  json::Value report, timing;
   json::add(report, "config", config_value(r.config));
   json::add(report, "resolved_model", json::Value(write_fields(model_fields)));
   json::Array parameters;
@@ -133,23 +121,7 @@ std::string json_report(const Report& r) {
     parameters.push_back(line);
   }
   json::add(report, "parameters", json::Value(parameters));
-  const auto parts = [](const std::vector<BudgetPart>& rows) {
-    json::Array list;
-    for (const BudgetPart& p : rows) {
-      json::Value line;
-      json::add(line, "part", json::text(p.name));
-      json::add(line, "parameters", json::number(p.parameters));
-      json::add(line, "forward_flops_per_token", json::number(p.forward_flops_per_token));
-      list.push_back(line);
-    }
-    return json::Value(list);
-  };
-  json::add(budget, "d_h_r", json::number(r.budget.d_h_r));
-  json::add(budget, "layer", parts(r.budget.layer));
-  json::add(budget, "model", parts(r.budget.model));
-  json::add(budget, "layer_parameters", json::number(r.budget.layer_parameters));
-  json::add(budget, "parameters", json::number(r.budget.parameters));
-  json::add(budget, "forward_flops_per_token", json::number(r.budget.flops_per_token));
+  json::Value budget = budget_value(r.budget);
   json::add(budget, "step_flops", json::number(r.flops_per_step()));
   json::add(report, "budget", budget);
   json::add(timing, "step_ms", json::number(r.timing.median_s * 1e3));

@@ -47,7 +47,7 @@ struct Place {
 BudgetPart& part(std::vector<BudgetPart>& parts, const std::string& name) {
   for (BudgetPart& p : parts)
     if (p.name == name) return p;
-  parts.push_back({name, 0, 0});
+  parts.push_back({name, 0, 0, 0});
   return parts.back();
 }
 
@@ -66,6 +66,18 @@ struct AttentionFlops {
     mixing = 2 * pairs * static_cast<double>(a.copies * a.heads * mixed);
   }
 };
+
+void count_heads(HeadWeights& heads, const ParamRow& row) {
+  const std::size_t at = row.name.find("attention.");
+  if (at == std::string::npos || !row.name.ends_with(".weight")) return;
+  const std::string map = row.name.substr(row.name.find('.', at) + 1);
+  if (map.starts_with("mix_"))
+    heads.mixing += row.size;
+  else if (map.starts_with("query") || map.starts_with("key"))
+    heads.query_key += row.size;
+  else if (map.starts_with("value") || map.starts_with("output"))
+    heads.value_output += row.size;
+}
 
 }  // namespace
 
@@ -92,10 +104,15 @@ Budget model_budget(const ModelConfig& config, const ModelIo& io) {
     const double once = multiplies ? 2.0 * static_cast<double>(row.size) * rows / sequence : 0.0;
     BudgetPart& whole = part(b.model, name);
     whole.parameters += row.size;
+    if (row.name.ends_with(".bias")) whole.biases += row.size;
     whole.forward_flops_per_token += c.share_layers && place.in_layer ? once * layers : once;
+    count_heads(b.model_heads, row);
+    if (row.name.ends_with("attention.query.weight")) b.model_d_h_r += row.size;
     if (!place.first_layer || place.encoder) continue;
     BudgetPart& layer = part(b.layer, name);
     layer.parameters += row.size;
+    if (row.name.ends_with(".bias")) layer.biases += row.size;
+    count_heads(b.layer_heads, row);
     layer.forward_flops_per_token += once;
   }
   const auto add = [&](const AttentionFlops& flops, bool in_main) {

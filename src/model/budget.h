@@ -15,11 +15,20 @@ namespace headroom {
 struct BudgetPart {
   std::string name;
   std::uint64_t parameters = 0;
+  std::uint64_t biases = 0;            // of these
   double forward_flops_per_token = 0;  // a multiply-add counts 2; backward costs twice as much
+};
+
+// The weights of the heads' maps, without biases. Plain heads have 2 d H r, 2 d H v and 0; mixing
+// adds c h (h_k + h_v).
+struct HeadWeights {
+  std::uint64_t query_key = 0, value_output = 0, mixing = 0;
 };
 
 struct Budget {
   std::uint64_t d_h_r = 0;        // width * (copies * heads) * key_size of one layer
+  std::uint64_t model_d_h_r = 0;  // of all attention, shared layers once
+  HeadWeights layer_heads, model_heads;
   std::vector<BudgetPart> layer;  // one layer, by part; of an encoder_decoder, the decoder's
   std::vector<BudgetPart> model;  // the whole model, by part
   std::uint64_t layer_parameters = 0, parameters = 0;

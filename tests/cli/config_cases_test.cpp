@@ -2,7 +2,10 @@
 // nothing.
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include "cli/run_binary.h"
+#include "core/json.h"
 
 namespace headroom {
 namespace {
@@ -68,6 +71,38 @@ TEST_F(ConfigCases, FilesThatAreNot) {
   expect_refused(run_binary({"check", (folder_.path() / "nö.json").string()}), 3, {"nö.json"});
   expect_refused(run_binary({"check", folder_.path().string()}), 3, {folder_.path().string()});
   expect_refused(check("{\"extends\": \"missing.json\"}"), 3, {"missing.json", "a b ü.json"});
+}
+
+TEST_F(ConfigCases, CheckPrintsTheBudgetsOfALayerAndOfTheModel) {
+  const std::vector<std::string> sets{"--set", "model.layers=3",
+                                      "--set", "model.attention.heads.budget=d^2.5",
+                                      "--set", "model.attention.key_size=4"};
+  const BinaryResult r = check("{}", sets);
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  for (const char* row :
+       {"\n      \"heads\": 16,", "\none layer, forward ", "\nwhole model, forward ",
+        "\nattention query, key, value ", "\nattention scores and sums ", "\nffn "})
+    EXPECT_NE(r.out.find(row), std::string::npos) << row << "\nin:\n" << r.out;
+  const std::regex budgets(
+      "d H r +1,024 +3,072\nquery and key weights +2,048 +6,144\n"
+      "value and output weights +2,048 +6,144\nmixing weights +0 +0\n");
+  EXPECT_TRUE(std::regex_search(r.out, budgets)) << r.out;
+
+  std::vector<std::string> with_json = sets;
+  with_json.push_back("--json");
+  const json::Value report = json::parse(check("{}", with_json).out, "stdout");
+  const json::Value& budget = *report.find("budget");
+  const auto number = [](const json::Value& v) { return std::get<json::Number>(v.data).text; };
+  EXPECT_EQ(number(*budget.find("d_h_r")), "1024");
+  EXPECT_EQ(number(*budget.find("model_d_h_r")), "3072");
+  EXPECT_EQ(number(*budget.find("layer_weights")->find("value_output")), "2048");
+  EXPECT_EQ(number(*budget.find("model_weights")->find("query_key")), "6144");
+  for (const char* key : {"layer", "model", "layer_parameters", "parameters", "step_flops",
+                          "forward_flops_per_token", "layer_forward_flops_per_token"})
+    EXPECT_NE(budget.find(key), nullptr) << key;
+  EXPECT_EQ(number(*report.find("resolved_model")->find("attention")->find("heads")), "16");
+  EXPECT_NE(report.find("config")->find("model")->find("attention")->find("heads")->object(),
+            nullptr);
 }
 
 TEST_F(ConfigCases, FlagsBeforeArguments) {

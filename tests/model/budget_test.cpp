@@ -45,6 +45,84 @@ TEST(Budget, AmselEncoderLayer) {
   EXPECT_DOUBLE_EQ(b.step_flops_per_token, 3 * b.layer_flops_per_token);
 }
 
+TEST(Budget, HeadWeightsFollowTheFormulas) {
+  ModelConfig c;
+  c.width = 20;
+  c.layers = 3;
+  AttentionConfig& a = c.attention;
+  a.heads = std::size_t{6};
+  a.key_size = 5;
+  a.value_size = 7;
+  a.copies = 2;
+  a.mix_scores = a.mix_weights = MixInit::kFanIn;
+  a.score_heads = 4;
+  a.value_heads = 3;
+  const Budget b = model_budget(c, {20, 20, 9});
+  EXPECT_EQ(b.d_h_r, 20u * 2 * 4 * 5);
+  EXPECT_EQ(b.model_d_h_r, 3u * b.d_h_r);
+  EXPECT_EQ(b.layer_heads.query_key, 2u * 20 * (2 * 4) * 5);
+  EXPECT_EQ(b.layer_heads.value_output, 2u * 20 * (2 * 3) * 7);
+  EXPECT_EQ(b.layer_heads.mixing, 2u * 6 * (4 + 3));
+  EXPECT_EQ(b.model_heads.query_key, 3 * b.layer_heads.query_key);
+  EXPECT_EQ(b.model_heads.value_output, 3 * b.layer_heads.value_output);
+  EXPECT_EQ(b.model_heads.mixing, 3 * b.layer_heads.mixing);
+  // Grouped keys and values are fewer, queries and outputs are not.
+  a = AttentionConfig{};
+  a.heads = std::size_t{4};
+  a.kv_heads = 2;
+  const Budget grouped = model_budget(c, {20, 20, 9});
+  EXPECT_EQ(grouped.layer_heads.query_key, 20u * 5 * (4 + 2));
+  EXPECT_EQ(grouped.layer_heads.value_output, 20u * 5 * (4 + 2));
+}
+
+TEST(Budget, HeadWeightsOfEveryKindOfLayer) {
+  ModelConfig c;
+  c.width = 12;
+  c.layers = 4;
+  c.attention.heads = 2;
+  // Full maps are one width x width matrix a head each.
+  c.attention.score_map = c.attention.value_map = HeadMap::kFull;
+  const Budget full = model_budget(c, {12, 12, 9});
+  EXPECT_EQ(full.d_h_r, 12u * 2 * 12);
+  EXPECT_EQ(full.layer_heads.query_key, 12u * 2 * 12);
+  EXPECT_EQ(full.layer_heads.value_output, 12u * 2 * 12);
+  // Shared layers spend once.
+  c.attention.score_map = c.attention.value_map = HeadMap::kFactored;
+  c.attention.scale = ScaleRule::kLearned;  // scales are no maps
+  c.share_layers = true;
+  const Budget shared = model_budget(c, {12, 12, 9});
+  EXPECT_EQ(shared.model_d_h_r, shared.d_h_r);
+  EXPECT_EQ(shared.model_heads.query_key, shared.layer_heads.query_key);
+  EXPECT_EQ(shared.layer_heads.query_key, 2u * 12 * 12);
+  // A stack of self-attention, one of self- and cross-attention.
+  c.share_layers = false;
+  c.type = ModelType::kEncoderDecoder;
+  const Budget both = model_budget(c, {12, 12, 9, 3});
+  EXPECT_EQ(both.model_d_h_r, 3 * 4 * both.d_h_r);
+  EXPECT_EQ(both.model_heads.value_output, 3u * 4 * 2 * 12 * 12);
+  EXPECT_EQ(both.layer_heads.value_output, 2u * 2 * 12 * 12);
+}
+
+// Weights of maps, biases and what is neither add up to the parameters.
+TEST(Budget, BiasesAreCountedByPart) {
+  ModelConfig c;
+  c.width = 12;
+  c.layers = 2;
+  c.attention.heads = std::size_t{3};
+  c.ffn.width = 10;
+  for (const bool bias : {true, false}) {
+    c.bias = bias;
+    const Budget b = model_budget(c, {5, 1, 9});
+    std::uint64_t biases = 0;
+    for (const BudgetPart& p : b.model) biases += p.biases;
+    // Query, key, value and output, up and down of each layer, then read-in and read-out.
+    EXPECT_EQ(biases, bias ? 2u * (4 * 12 + 10 + 12) + 12 + 1 : 0u);
+    const std::uint64_t norms = 2 * 2, ffn = 2 * 2 * 12 * 10, maps = 5 * 12 + 12;
+    EXPECT_EQ(b.parameters,
+              b.model_heads.query_key + b.model_heads.value_output + norms + ffn + maps + biases);
+  }
+}
+
 TEST(Budget, EqualAcrossRanks) {
   for (const std::size_t heads : {1, 2, 4, 8, 16}) {
     ModelConfig c;
