@@ -64,13 +64,8 @@ std::string init_text(const InitRule& init) {
 }
 
 std::string text_report(const Report& r) {
-  Fields model_fields;
-  ModelConfig resolved = r.resolved;
-  resolved.declare(model_fields);
-  json::Value config = config_value(r.config);
-  for (json::Member& member : *config.object())
-    if (member.first == "model") member.second = json::Value(write_fields(model_fields));
-  std::string out = "config, derived values filled in\n" + json::write(config) + "\n\n";
+  std::string out =
+      "config, derived values filled in\n" + json::write(resolved_value(r.config)) + "\n\n";
 
   std::vector<std::vector<std::string>> rows{{"parameter", "shape", "size", "init", "decay"}};
   for (const ParamRow& row : r.table.rows())
@@ -108,6 +103,7 @@ std::string json_report(const Report& r) {
   resolved.declare(model_fields);
   json::Value report, timing;
   json::add(report, "config", config_value(r.config));
+  json::add(report, "resolved_config", resolved_value(r.config));
   json::add(report, "resolved_model", json::Value(write_fields(model_fields)));
   json::Array parameters;
   for (const ParamRow& row : r.table.rows()) {

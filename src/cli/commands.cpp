@@ -14,6 +14,7 @@ constexpr Command kCommands[] = {
     {"train", "train the model of a config; the main job", train_command},
     {"eval", "evaluate a checkpoint on the held-out stream, beside the baselines", eval_command},
     {"check", "look at a config before it runs: sizes, budget, time, gradients", check_command},
+    {"diff", "say what differs between two runs or configs, and how they ended", diff_command},
     {"step", "take a few steps and dump all they computed", step_command},
     {"describe", "list tasks, attention variants and every config field", describe_command},
 };

@@ -17,6 +17,7 @@ Exit eval_command(Arguments args);
 Exit check_command(Arguments args);
 Exit step_command(Arguments args);
 Exit describe_command(Arguments args);
+Exit diff_command(Arguments args);
 
 struct Command {
   const char* name;

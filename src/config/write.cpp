@@ -1,9 +1,15 @@
 #include "config/write.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 
 #include "core/hash.h"
+#include "model/model.h"
+#include "tasks/task.h"
+#include "train/evaluate.h"
+#include "train/schedule.h"
 
 namespace headroom {
 
@@ -12,6 +18,17 @@ json::Value config_value(const RunConfig& config) {
   Fields fields;
   copy.declare(fields);
   return write_fields(fields);
+}
+
+json::Value resolved_value(const RunConfig& config) {
+  RunConfig c = config;
+  const std::unique_ptr<Task> task = make_task(c.task);
+  c.model = resolve(c.model, model_io(*task));
+  c.seeds = {c.init_seed(), c.data_seed()};
+  c.train.schedule.steps =
+      Schedule(c.train.schedule, c.train.optimizer.lr, c.train.steps).horizon();
+  if (!c.eval.batch) c.eval.batch = std::min(c.train.batch / c.train.accumulate, c.eval.items);
+  return config_value(c);
 }
 
 std::string config_text(const RunConfig& config) {

@@ -13,6 +13,10 @@ namespace headroom {
 // null.
 json::Value config_value(const RunConfig& config);
 
+// The same with every derived value filled in, as `check` shows it: sizes and heads of the model,
+// seeds, the schedule's horizon, the evaluation's batch. The config must be valid.
+json::Value resolved_value(const RunConfig& config);
+
 // The text of config.json: read again it gives the same config and the same text.
 std::string config_text(const RunConfig& config);
 
