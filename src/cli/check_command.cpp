@@ -3,6 +3,7 @@
 
 #include "cli/budget_report.h"
 #include "cli/commands.h"
+#include "cli/control_report.h"
 #include "cli/output.h"
 #include "cli/run_arguments.h"
 #include "cli/table.h"
@@ -30,6 +31,7 @@ struct Report {
   std::vector<GradientCheck> gradients;
   ModelConfig twin;
   GradientCheckPlan plan;
+  std::optional<ControlReport> control;
 
   double worst() const {
     double w = 0;
@@ -94,6 +96,7 @@ std::string text_report(const Report& r) {
   out += text_table(rows) +
          (r.passed() ? "gradients agree: worst " : "GRADIENTS DISAGREE: worst ") +
          scientific(r.worst(), 1) + ", allowed " + scientific(kTolerance, 0) + "\n";
+  if (r.control) out += "\n" + r.control->text();
   return out;
 }
 
@@ -137,6 +140,7 @@ std::string json_report(const Report& r) {
   }
   json::add(report, "gradients", json::Value(gradients));
   json::add(report, "passed", json::boolean(r.passed()));
+  if (r.control) json::add(report, "control", r.control->value());
   return json::write(report) + "\n";
 }
 
@@ -144,14 +148,26 @@ std::string json_report(const Report& r) {
 
 Exit check_command(Arguments args) {
   ConfigArguments arguments;
+  std::string control;
   bool json = false;
   CommandLine line("check",
                    "Looks at a config before it runs: what it resolves to, its parameters, budget, "
                    "FLOPs and memory, "
                    "how long it will take here, and whether its gradients are right.",
                    "headroom check configs/quickstart/rank-4.json\n"
-                   "headroom check my.json --set model.attention.heads=8 --json");
+                   "headroom check my.json --set model.attention.heads=8 --json\n"
+                   "headroom check configs/quickstart/rank-4-talking.json --control ffn");
   arguments.declare(line);
+  line.choice(
+      "--control", control, {"heads", "ffn"},
+      "Also find the honest control, and the --set arguments that make it: plain multi-head "
+      "attention with as many parameters, by its number of heads or its FFN width. What the heads "
+      "mix or share is undone (mix_scores, mix_weights, score_heads, value_heads, kv_heads, full "
+      "maps); "
+      "key_size, value_size, copies and all the rest stay. Within 1 %, at least as many parameters "
+      "where that can be; with no such config the exit code is 6. Its d H r and FLOPs may differ: "
+      "both are "
+      "printed. The arguments go behind the same CONFIG and --set.");
   line.flag("--json", json, "Print one JSON object instead of text.");
   if (!line.parse(args)) return Exit::kDone;
 
@@ -161,6 +177,7 @@ Exit check_command(Arguments args) {
   const std::unique_ptr<Task> task = make_task(r.config.task);
   r.io = model_io(*task);
   r.resolved = resolve(r.config.model, r.io);
+  if (!control.empty()) r.control.emplace(r.config, r.io, control);
   // Of a resolved config every shape is settled, whatever the tokens.
   ModelIo one = r.io;
   one.tokens = 1;
@@ -176,8 +193,11 @@ Exit check_command(Arguments args) {
   r.gradients = check_gradients(r.twin, io, r.plan);
   print(json ? json_report(r) : text_report(r));
   for (const std::string& warning : warnings(r.config)) print_error("warning: " + warning);
-  if (r.passed()) return Exit::kDone;
-  throw Error(Exit::kCheckFailed, "check: the gradients do not agree with the complex step");
+  if (!r.passed())
+    throw Error(Exit::kCheckFailed, "check: the gradients do not agree with the complex step");
+  if (r.control && r.control->search.match() == nullptr)
+    throw Error(Exit::kCheckFailed, "check --control: " + r.control->failure());
+  return Exit::kDone;
 }
 
 }  // namespace headroom

@@ -42,6 +42,23 @@ TEST(ConfigText, KeepsNullsAndLeavesOutWhatDoesNotApply) {
   EXPECT_EQ(sgd.find("betas"), std::string::npos);
 }
 
+TEST(ResolvedValue, FillsInWhatTheConfigDerives) {
+  const RunConfig config =
+      with({"seed=7", "seeds.data=9", "train.steps=123", "train.batch=12", "train.accumulate=4",
+            "model.attention.heads.budget=d^2.5", "model.attention.key_size=4", "eval.items=2"});
+  const std::string text = json::write(resolved_value(config));
+  for (const char* part : {"\"init\": 7", "\"data\": 9", "\"heads\": 16,", "\"value_size\": 4",
+                           "\"kv_heads\": 16", "\"read_in\": \"identity\"", "\"batch\": 2,"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\nin:\n" << text;
+  const json::Value value = resolved_value(config);
+  EXPECT_EQ(json::write(*value.find("train")->find("schedule")->find("steps")), "123");
+  // It is a config, and derives nothing further.
+  EXPECT_EQ(json::write(resolved_value(read_run_config_text(text))), text);
+  EXPECT_EQ(config_text(read_run_config_text(text)), text + "\n");
+  // What means "none" stays null.
+  EXPECT_TRUE(value.find("train")->find("clip_norm")->is_null());
+}
+
 TEST(ConfigHash, FollowsWhatChangesTheNumbers) {
   const std::string hash = config_hash(RunConfig{});
   EXPECT_EQ(hash.size(), 8u);
