@@ -29,7 +29,7 @@ TEST(Presets, EachIsAcceptedAndFedBack) {
     EXPECT_EQ(config_text(read_run_config_text(text)), text) << entry.path();
     ++count;
   }
-  EXPECT_GE(count, 12u);
+  EXPECT_GE(count, 18u);
 }
 
 TEST(Presets, HaveTheirPublishedParameters) {
@@ -39,6 +39,19 @@ TEST(Presets, HaveTheirPublishedParameters) {
   EXPECT_NEAR(static_cast<double>(parameters_of("models/gpt2-garg-tiny.json")), 2e5, 4e4);
   // Mixing adds 2 h^2 a layer.
   EXPECT_EQ(parameters_of("models/gpt2-garg-talking.json"), 9534977u + 12 * 2 * 8 * 8);
+  // Blocks alone: 4 d^2 + 2 d F and their biases, two LayerNorms; BERT's and ALBERT's encoders have
+  // these.
+  EXPECT_EQ(parameters_of("models/bert-base.json"), 85054464u);
+  EXPECT_EQ(parameters_of("models/bert-large.json"), 302309376u);
+  EXPECT_EQ(parameters_of("models/albert-base.json"), 85054464u / 12);
+  // Published: 222,903,552, of which the vocabulary has 32,128 x 768.
+  EXPECT_EQ(parameters_of("models/t5-base.json"), 222903552u - 32128u * 768);
+  // 4 d h d_p + 2 d F and the biases: as many as BERT-large within .1 %.
+  EXPECT_EQ(parameters_of("models/bert-key128.json"),
+            24u * (4 * 512 * 4096 + 3 * 4096 + 512 + 2 * 512 * 4096 + 4096 + 512 + 4 * 512));
+  EXPECT_NEAR(static_cast<double>(parameters_of("models/bert-key128.json")) / 302309376.0, 1, 1e-3);
+  // H (2 r d + d^2), a full map a head.
+  EXPECT_EQ(parameters_of("models/amsel-attention-layer.json"), 64u * (2 * 64 + 64 * 64));
   // 4 d^2 + 4 d of attention, 2 d F + F + d of the FFN, two scalars.
   EXPECT_EQ(parameters_of("models/amsel-encoder.json"),
             4u * 64 * 65 + 2 * 64 * 2048 + 2048 + 64 + 2);
