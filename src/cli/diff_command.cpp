@@ -111,7 +111,7 @@ Side read_side(const std::string& path) {
   side.resolved = leaves_of(resolved_value(side.config));
   side.budget = model_budget(side.config.model, model_io(*task));
   side.step_flops = side.budget.step_flops_per_token *
-                    static_cast<double>(shape.tokens * side.config.train.batch);
+                    static_cast<double>((shape.tokens + shape.queries) * side.config.train.batch);
   return side;
 }
 

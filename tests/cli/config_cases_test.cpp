@@ -105,6 +105,24 @@ TEST_F(ConfigCases, CheckPrintsTheBudgetsOfALayerAndOfTheModel) {
             nullptr);
 }
 
+TEST_F(ConfigCases, QueryTokensCountAsTokensOfAStep) {
+  const char* text = R"({"task": {"points": 8, "query": "separate", "queries": 3},
+      "model": {"attention": {"kind": "cross"}}, "train": {"batch": 10}})";
+  const json::Value report = json::parse(check(text, {"--json"}).out, "stdout");
+  const auto number = [&](const char* key) {
+    return std::stod(std::get<json::Number>(report.find("budget")->find(key)->data).text);
+  };
+  EXPECT_DOUBLE_EQ(number("step_flops"), number("step_flops_per_token") * 10 * (8 + 3));
+  const std::string one =
+      folder_.put("one.json", R"({"extends": "a b ü.json", "train": {"batch": 1}})");
+  const json::Value compared = json::parse(
+      run_binary({"diff", (folder_.path() / "a b ü.json").string(), one, "--json"}).out, "stdout");
+  const json::Value& row = compared.find("budget")->array()->front();
+  EXPECT_EQ(std::get<std::string>(row.find("quantity")->data), "step_flops");
+  EXPECT_DOUBLE_EQ(std::stod(std::get<json::Number>(row.find("a")->data).text),
+                   number("step_flops"));
+}
+
 TEST_F(ConfigCases, FlagsBeforeArguments) {
   const std::string path = folder_.put("c.json", "{}");
   expect_refused(run_binary({"check", "--sets", "a=1", path}), 2,
