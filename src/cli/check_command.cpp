@@ -12,6 +12,7 @@
 #include "model/budget.h"
 #include "model/gradient_check.h"
 #include "train/evaluate.h"
+#include "train/freeze.h"
 #include "train/progress.h"
 #include "train/timing.h"
 
@@ -33,6 +34,9 @@ struct Report {
   GradientCheckPlan plan;
   std::optional<ControlReport> control;
 
+  std::vector<bool> frozen;  // by row of the table
+
+  bool trains() const { return resolved.attention.type != AttentionType::kHard; }
   double worst() const {
     double w = 0;
     for (const GradientCheck& g : gradients)
@@ -54,7 +58,7 @@ std::string shape_text(const std::vector<std::size_t>& shape) {
 std::string init_text(const InitRule& init) {
   switch (init.kind) {
     case InitRule::Kind::kConstant:
-      return fixed(init.value, 0);
+      return fixed(init.value, init.value == std::floor(init.value) ? 0 : 4);
     case InitRule::Kind::kUniform:
       return "U(+-" + fixed(init.value, 4) + ")";
     case InitRule::Kind::kIdentity:
@@ -65,16 +69,9 @@ std::string init_text(const InitRule& init) {
   return "";
 }
 
-std::string text_report(const Report& r) {
-  std::string out =
-      "config, derived values filled in\n" + json::write(resolved_value(r.config)) + "\n\n";
-
-  std::vector<std::vector<std::string>> rows{{"parameter", "shape", "size", "init", "decay"}};
-  for (const ParamRow& row : r.table.rows())
-    rows.push_back({row.name, shape_text(row.shape), grouped(row.size), init_text(row.init),
-                    row.decay ? "yes" : "no"});
-  out += text_table(rows) + "\n";
-  out += budget_text(r.budget) + "\n";
+// What training costs here, and whether its gradients are right.
+std::string training_text(const Report& r) {
+  std::string out;
   out += "FLOPs of a step       " + short_number(r.flops_per_step()) + " (forward and backward, " +
          grouped(static_cast<std::uint64_t>(r.timing.tokens)) + " tokens)\n";
   out += "memory                " + bytes_text(r.timing.memory_bytes) + "\n";
@@ -88,14 +85,33 @@ std::string text_report(const Report& r) {
          (r.twin.layers == 1 ? " layer" : " layers") + ", FFN " + std::to_string(r.twin.ffn.width) +
          ", batch " + std::to_string(r.plan.batch) + ", " + std::to_string(r.plan.tokens) +
          " tokens, the same heads) against the complex step in double, at most " +
-         std::to_string(r.plan.entries_per_tensor) + " entries a tensor\n";
-  rows = {{"parameter", "entries", "largest", "worst relative error"}};
+         std::to_string(r.plan.entries_per_tensor) + " entries a tensor, " +
+         std::to_string(r.plan.entries_per_forward) + " at a time\n";
+  std::vector<std::vector<std::string>> rows{
+      {"parameter", "entries", "largest", "worst relative error"}};
   for (const GradientCheck& g : r.gradients)
     rows.push_back({g.name, std::to_string(g.entries), scientific(g.largest, 1),
                     scientific(g.worst_error, 1)});
   out += text_table(rows) +
          (r.passed() ? "gradients agree: worst " : "GRADIENTS DISAGREE: worst ") +
          scientific(r.worst(), 1) + ", allowed " + scientific(kTolerance, 0) + "\n";
+  return out;
+}
+
+std::string text_report(const Report& r) {
+  std::string out =
+      "config, derived values filled in\n" + json::write(resolved_value(r.config)) + "\n\n";
+
+  std::vector<std::vector<std::string>> rows{{"parameter", "shape", "size", "init", "decay"}};
+  for (std::size_t i = 0; i < r.frozen.size(); ++i) {
+    const ParamRow& row = r.table.rows()[i];
+    rows.push_back({row.name, shape_text(row.shape), grouped(row.size), init_text(row.init),
+                    r.frozen[i] ? "frozen" : (row.decay ? "yes" : "no")});
+  }
+  out += text_table(rows) + "\n";
+  out += budget_text(r.budget) + "\n";
+  out += r.trains() ? training_text(r)
+                    : "hard weights have no gradient: this model is evaluated, not trained\n";
   if (r.control) out += "\n" + r.control->text();
   return out;
 }
@@ -109,14 +125,16 @@ std::string json_report(const Report& r) {
   json::add(report, "resolved_config", resolved_value(r.config));
   json::add(report, "resolved_model", json::Value(write_fields(model_fields)));
   json::Array parameters;
-  for (const ParamRow& row : r.table.rows()) {
+  for (std::size_t i = 0; i < r.frozen.size(); ++i) {
+    const ParamRow& row = r.table.rows()[i];
     json::Value line;
     json::Array shape;
     for (std::size_t d : row.shape) shape.push_back(json::number(std::uint64_t{d}));
     json::add(line, "name", json::text(row.name));
     json::add(line, "shape", json::Value(shape));
     json::add(line, "size", json::number(std::uint64_t{row.size}));
-    json::add(line, "decay", json::boolean(row.decay));
+    json::add(line, "decay", json::boolean(row.decay && !r.frozen[i]));
+    json::add(line, "frozen", json::boolean(r.frozen[i]));
     parameters.push_back(line);
   }
   json::add(report, "parameters", json::Value(parameters));
@@ -184,13 +202,15 @@ Exit check_command(Arguments args) {
   one.queries = std::min<std::size_t>(one.queries, 1);
   r.table = Model<float>(r.resolved, one, 1, false).table();
   r.budget = model_budget(r.config.model, r.io);
-  r.timing = time_steps(r.config.task, r.config.model, r.config.train, 0.4);
+  r.frozen = frozen_rows(r.table, r.config.train.freeze);
+  if (r.trains()) r.timing = time_steps(r.config.task, r.config.model, r.config.train, 0.4);
   ModelIo io = r.io;
   r.twin = shrunk_twin(r.config.model, io);
   r.plan.tokens = io.tokens;
   r.plan.stride = task->shape().token_stride;
   r.plan.seed = r.config.init_seed();
-  r.gradients = check_gradients(r.twin, io, r.plan);
+  r.plan.entries_per_forward = 10;
+  if (r.trains()) r.gradients = check_gradients(r.twin, io, r.plan);
   print(json ? json_report(r) : text_report(r));
   for (const std::string& warning : warnings(r.config)) print_error("warning: " + warning);
   if (!r.passed())

@@ -85,22 +85,29 @@ std::vector<GradientCheck> check_gradients(const ModelConfig& config, const Mode
   double model_largest = 0;
   for (double g : grads.flat()) model_largest = std::max(model_largest, std::abs(g));
 
-  struct Entry {
-    std::size_t row, index;
-    double step = 0;
+  // Entries of one tensor that move together.
+  struct Probe {
+    std::size_t row;
+    std::vector<std::size_t> entries;
+    std::vector<double> amounts;
+    double slope = 0;  // of the loss, by the complex step
   };
   std::vector<GradientCheck> result;
-  std::vector<Entry> entries;
+  std::vector<Probe> probes;
   for (std::size_t r = 0; r < table.rows().size(); ++r) {
     const ParamRow& row = table.rows()[r];
     GradientCheck check{row.name, std::min(plan.entries_per_tensor, row.size), 0, 0};
     for (std::size_t i = 0; i < row.size; ++i)
       check.largest = std::max(check.largest, std::abs(grads(row.offset + i)));
     Random pick(plan.seed, Purpose::kCheck, 1, r);
-    for (std::size_t e = 0; e < check.entries; ++e)
-      entries.push_back({r, row.size <= plan.entries_per_tensor
-                                ? row.offset + e
-                                : row.offset + pick.below(static_cast<std::uint32_t>(row.size))});
+    for (std::size_t e = 0; e < check.entries; ++e) {
+      if (e % plan.entries_per_forward == 0) probes.push_back({r, {}, {}, 0});
+      Probe& probe = probes.back();
+      const bool all = row.size <= plan.entries_per_tensor;
+      const std::size_t index = all ? e : pick.below(static_cast<std::uint32_t>(row.size));
+      probe.entries.push_back(row.offset + index);
+      probe.amounts.push_back(plan.entries_per_forward == 1 ? 1.0 : 0.5 + pick.uniform());
+    }
     result.push_back(check);
   }
 
@@ -111,19 +118,25 @@ std::vector<GradientCheck> check_gradients(const ModelConfig& config, const Mode
     for (std::size_t i = 0; i < table.size(); ++i)
       trials.back()->model.params()(i) = truth.model.params()(i);
   }
-  parallel_for(entries.size(), [&](std::size_t e) {
+  parallel_for(probes.size(), [&](std::size_t i) {
     constexpr double kStep = 1e-30;
     Trial<Complex>& trial = *trials[worker()];
-    Complex& p = trial.model.params()(entries[e].index);
-    const Complex saved = p;
-    p += Complex(0, kStep);
-    entries[e].step = trial.loss().imag() / kStep;
-    p = saved;
+    Probe& probe = probes[i];
+    for (std::size_t e = 0; e < probe.entries.size(); ++e)
+      trial.model.params()(probe.entries[e]) += Complex(0, kStep * probe.amounts[e]);
+    probe.slope = trial.loss().imag() / kStep;
+    for (const std::size_t e : probe.entries) trial.model.params()(e) = truth.model.params()(e);
   });
-  for (const Entry& e : entries) {
-    GradientCheck& check = result[e.row];
-    const double floor = std::max({std::abs(e.step), 1e-3 * check.largest, 1e-6 * model_largest});
-    const double error = floor == 0 ? 0 : std::abs(grads(e.index) - e.step) / floor;
+  for (const Probe& probe : probes) {
+    GradientCheck& check = result[probe.row];
+    double sum = 0, size = probe.entries.size() == 1 ? std::abs(probe.slope) : 0;
+    for (std::size_t e = 0; e < probe.entries.size(); ++e) {
+      const double share = probe.amounts[e] * grads(probe.entries[e]);
+      sum += share;
+      if (probe.entries.size() > 1) size += std::abs(share);
+    }
+    const double floor = std::max({size, 1e-3 * check.largest, 1e-6 * model_largest});
+    const double error = floor == 0 ? 0 : std::abs(sum - probe.slope) / floor;
     if (!(error <= check.worst_error)) check.worst_error = error;  // a NaN counts as the worst
   }
   return result;

@@ -16,12 +16,16 @@ struct GradientCheck {
   std::string name;
   std::size_t entries = 0;  // how many were tried
   double largest = 0;       // |gradient| over the tensor
-  double worst_error =
-      0;  // |backward - complex step| / max(|complex step|, 1e-3 tensor, 1e-6 model largest)
+  // |backward - complex step| / max(the sum of the absolute shares, 1e-3 tensor, 1e-6 model
+  // largest)
+  double worst_error = 0;
 };
 
 struct GradientCheckPlan {
   std::size_t batch = 2, tokens = 8, entries_per_tensor = 20;
+  // Entries moved together, by random amounts: one forward pass then holds the sum of their
+  // gradients by those amounts against backward's. 1: each entry alone.
+  std::size_t entries_per_forward = 1;
   std::size_t stride = 1;  // predictions are read at every stride-th token
   std::uint64_t seed = 0;
 };

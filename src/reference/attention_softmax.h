@@ -51,11 +51,11 @@ void attention_forward(Matrix<S> z, View<S, 4> stats, Matrix<const S> q, Matrix<
         for (std::size_t j = 0; j < n; ++j) total += exp(scores[j] - top);
         stats(b, g, 0, i) = top;
         stats(b, g, 1, i) = n > 0 ? 1.0 / total : S{};
+        for (std::size_t j = 0; j < n; ++j) scores[j] = exp(scores[j] - top) * stats(b, g, 1, i);
         for (std::size_t c = 0; c < s.value_size; ++c) {
           S sum{};
           for (std::size_t j = 0; j < n; ++j)
-            sum +=
-                exp(scores[j] - top) * stats(b, g, 1, i) * v(b * s.keys + j, g * s.value_size + c);
+            sum += scores[j] * v(b * s.keys + j, g * s.value_size + c);
           z(b * s.queries + i, g * s.value_size + c) = sum;
         }
       }

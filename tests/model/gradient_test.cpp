@@ -51,6 +51,17 @@ INSTANTIATE_TEST_SUITE_P(Variants, SizedGradients, ::testing::ValuesIn(testing::
 INSTANTIATE_TEST_SUITE_P(Variants, Gradients, ::testing::ValuesIn(testing::model_cases()),
                          [](const auto& variant) { return variant.param.name; });
 
+TEST(GradientCheck, EntriesMayMoveTogether) {
+  for (const testing::ModelCase& c : testing::variant_cases()) {
+    GradientCheckPlan plan;
+    plan.tokens = c.io.tokens;
+    plan.entries_per_tensor = 20;
+    plan.entries_per_forward = 10;
+    for (const GradientCheck& check : check_gradients(c.config, c.io, plan))
+      EXPECT_LE(check.worst_error, 1e-6) << c.name << ": " << check.name;
+  }
+}
+
 TEST(GradientCheck, SeesAWrongGradient) {
   // A check that cannot fail is no check: a parameter whose gradient is scaled must show.
   testing::ModelCase c = testing::model_cases().front();
