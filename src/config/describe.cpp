@@ -63,7 +63,17 @@ std::string describe_tasks(const Defaults& defaults, DescribeFormat format) {
   return describe_types(*section_at(defaults.fields, "task"), "task", format);
 }
 std::string describe_attention(const Defaults& defaults, DescribeFormat format) {
-  return describe_types(*section_at(defaults.fields, "model.attention"), "model.attention", format);
+  // The order in which the kernels work (attention_mixed.h).
+  const std::string formula =
+      "A copy's heads: q = W_Q x, k = W_K y, v = W_V y (y = x in self-attention); qk_norm, rotary; "
+      "scores s = scale <q, k>; mix_scores; biases by distance; mask; weights w by type; "
+      "mix_weights; z = sum over the keys of w v; out = W_O z, the copies combined.";
+  std::string out = format == DescribeFormat::kMarkdown ? markdown_cell(formula) : formula;
+  out += "\n\n";
+  for (const char* section : {"model.attention", "model.positions"})
+    out += describe_section(*section_at(defaults.fields, section), section, format) + "\n";
+  out.pop_back();
+  return out;
 }
 std::string describe_config(const Defaults& defaults, DescribeFormat format) {
   return describe_section(defaults.fields, "", format);
@@ -105,7 +115,8 @@ struct Topic {
 };
 constexpr Topic kTopics[] = {
     {"tasks", "every task with its fields", describe_tasks, "task"},
-    {"attention", "every kind of attention with its fields", describe_attention, "model.attention"},
+    {"attention", "every attention variant and position scheme with its formula",
+     describe_attention, "model.attention"},
     {"metrics", "every column of a run's CSV files", describe_metrics, nullptr},
     {"config", "every field of the config: default, range and meaning", describe_config, ""},
     {"defaults", "the default config as JSON, to start from", describe_defaults, ""},

@@ -62,7 +62,10 @@ TEST(Describe, TasksListEachWithItsOwnFields) {
 }
 
 TEST(Describe, OtherTopics) {
-  expect_parts(text("attention"), {"softmax: ", "model.attention.key_size = null", "causal"});
+  expect_parts(text("attention"),
+               {"out = W_O z", "softmax  w_j = exp(s_j)", "hard     w_j", "for evaluation",
+                "model.attention.key_size = null", "causal", "1 / key_size", "q / ||q||_2",
+                "W_O W_V x", "fan_in    learned", "relative_bias  a learned number", "rotary"});
   expect_parts(text("metrics"), {"train.csv", "grad_norm", "eval.csv", "loss_sem"});
   expect_parts(text("train.optimizer"), {"train.optimizer.lr = 0.01"});
   EXPECT_EQ(text("train.optimizer").find("train.steps"), std::string::npos);
