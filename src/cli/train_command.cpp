@@ -2,7 +2,6 @@
 
 #include "cli/commands.h"
 #include "cli/run_arguments.h"
-#include "cli/version.h"
 #include "config/write.h"
 #include "train/loop.h"
 
@@ -10,8 +9,8 @@ namespace headroom {
 
 Exit train_command(Arguments args) {
   ConfigArguments arguments;
-  TrainJob job;
   std::optional<std::string> out, init_from;
+  bool force = false, quiet = false;
   CommandLine line(
       "train",
       "Trains the model of a config and writes its curves and checkpoints to a run directory.",
@@ -19,28 +18,18 @@ Exit train_command(Arguments args) {
       "headroom train my.json --set train.optimizer.lr=3e-3 --set seed=1 --out runs/lr-3e-3");
   arguments.declare(line);
   line.text("--out", out, "DIR", "The run directory to make; the default is runs/NAME-HASH.");
-  line.flag("--force", job.force, "Move a used run directory aside instead of refusing it.");
+  line.flag("--force", force, "Move a used run directory aside instead of refusing it.");
   line.text("--init-from", init_from, "FILE",
             "Start from the parameters of this checkpoint or weights file.");
-  line.flag("--quiet", job.quiet, "Print nothing unless something goes wrong.");
+  line.flag("--quiet", quiet, "Print nothing unless something goes wrong.");
   if (!line.parse(args)) return Exit::kDone;
 
   const RunConfig config = arguments.read();
+  TrainJob job = train_job(config, "train", args);
+  job.force = force;
+  job.quiet = quiet;
   job.notes.push_back(arguments.choose_threads());
   for (const std::string& warning : warnings(config)) job.notes.push_back("warning: " + warning);
-  job.name = config.name;
-  job.task = config.task;
-  job.model = config.model;
-  job.train = config.train;
-  job.eval = config.eval;
-  job.run = config.run;
-  job.init_seed = config.init_seed();
-  job.data_seed = config.data_seed();
-  job.config_text = config_text(config);
-  job.version = version();
-  job.commit = commit();
-  job.command_line = {"headroom", "train"};
-  job.command_line.insert(job.command_line.end(), args.begin(), args.end());
   if (init_from) job.init_from = *init_from;
   if (out) {
     job.out = *out;

@@ -200,4 +200,10 @@ RunConfig read_run_config_text(std::string_view text, std::span<const std::strin
   return finish(std::move(document), loader.layer(), sets, source);
 }
 
+void read_settings(Fields& fields, std::span<const std::string> sets) {
+  json::Value document(json::Object{});
+  for (const std::string& item : sets) json::merge(document, set_document(item, fields));
+  read_fields(document, fields);
+}
+
 }  // namespace headroom

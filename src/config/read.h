@@ -22,4 +22,8 @@ RunConfig read_run_config(const std::string& path, std::span<const std::string> 
 RunConfig read_run_config_text(std::string_view text, std::span<const std::string> sets = {},
                                const std::string& source = "config");
 
+// Sets fields of any struct from KEY=VALUE items as the command line's --set does, in order. Throws
+// Error(kUsage) "--set: KEY: ...".
+void read_settings(Fields& fields, std::span<const std::string> sets);
+
 }  // namespace headroom

@@ -83,7 +83,9 @@ class Training {
   }
 
   void start_parameters() {
-    if (job_.init_from) {
+    if (job_.set_parameters) {
+      job_.set_parameters(model_.table(), model_.params().flat());
+    } else if (job_.init_from) {
       const safetensors::Archive archive(*job_.init_from);
       load_params(archive, model_.table(), model_.params().flat());
     } else {
@@ -115,6 +117,7 @@ class Training {
     record_.budget = model_budget(resolved_, io_).d_h_r;
     record_.parameters = 0;
     for (const ParamRow& row : model_.table().rows()) record_.parameters += row.size;
+    record_.construction = job_.construction;
     record_.start = utc_now();
   }
 

@@ -41,6 +41,7 @@ std::string run_json(const RunRecord& r) {
       {"exit_reason", json::text(r.exit_reason)},
       {"exit_code", r.exit_code ? whole(static_cast<std::uint64_t>(*r.exit_code)) : json::Value()},
   };
+  if (r.construction) root.emplace_back("construction", *r.construction);
   return json::write(json::Value(std::move(root))) + "\n";
 }
 

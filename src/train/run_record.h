@@ -31,6 +31,7 @@ struct RunRecord {
   std::optional<Best> best;
   std::string exit_reason = "running";  // "done", "patience", "SIGTERM", or the error's line
   std::optional<int> exit_code;
+  std::optional<json::Value> construction;  // only of a hand-set model
 };
 
 // Keys only ever get added; "schema" counts incompatible changes.

@@ -3,12 +3,15 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/error.h"
 #include "model/model_config.h"
+#include "model/params.h"
 #include "tasks/score.h"
 #include "tasks/task_config.h"
 #include "train/run_record.h"
@@ -28,11 +31,14 @@ struct TrainJob {
 
   std::filesystem::path out;  // the run directory to make; its parent must exist
   bool force = false, quiet = false;
-  std::optional<std::filesystem::path> init_from;  // initial parameters, instead of drawing them
+  // Initial parameters, instead of drawing them: from a file, or set by a function.
+  std::optional<std::filesystem::path> init_from;
+  std::function<void(const ParamTable& table, std::span<float> params)> set_parameters;
 
   std::string version, commit;  // of this program, for run.json
   std::vector<std::string> command_line;
-  std::vector<std::string> notes;  // lines to log first, such as the choice of threads
+  std::optional<json::Value> construction;  // what the parameters were made from, for run.json
+  std::vector<std::string> notes;           // lines to log first, such as the choice of threads
 };
 
 struct TrainResult {

@@ -221,5 +221,32 @@ TEST_F(ReadFiles, MissingFileAndFolderAreFileErrors) {
   expect_error([&] { read_run_config(folder_.string()); }, {folder_.string()}, Exit::kFile);
 }
 
+struct Knobs {
+  std::size_t count = 3;
+  double weight = 0.5;
+  std::string name = "a";
+  void declare(Fields& f) {
+    f.integer("count", count, {1, 9}, "How many.");
+    f.real("weight", weight, {0, 1}, "How much.");
+    f.text("name", name, "What.");
+  }
+};
+
+TEST(ReadSettings, SetsTheFieldsOfAnyStructAsSetDoes) {
+  Knobs knobs;
+  Fields fields;
+  knobs.declare(fields);
+  const auto read = [&](std::vector<std::string> sets) { read_settings(fields, sets); };
+  read({"count=2", "weight=0.25", "name=x=y", "count=4"});
+  EXPECT_EQ(knobs.count, 4u);
+  EXPECT_EQ(knobs.weight, 0.25);
+  EXPECT_EQ(knobs.name, "x=y");
+  read({"count=null"});
+  EXPECT_EQ(knobs.count, 3u);
+  expect_error([&] { read({"count=10"}); }, {"--set: count: 10 is out of range"});
+  expect_error([&] { read({"weigth=1"}); }, {"--set: weigth: unknown key", "'weight'"});
+  expect_error([&] { read({"weight"}); }, {"--set: expected KEY=VALUE"});
+}
+
 }  // namespace
 }  // namespace headroom
