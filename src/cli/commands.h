@@ -16,6 +16,7 @@ Exit train_command(Arguments args);
 Exit eval_command(Arguments args);
 Exit check_command(Arguments args);
 Exit step_command(Arguments args);
+Exit construct_command(Arguments args);
 Exit describe_command(Arguments args);
 Exit diff_command(Arguments args);
 

@@ -7,6 +7,7 @@
 #include "cli/run_arguments.h"
 #include "cli/table.h"
 #include "config/read.h"
+#include "core/numbers.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_folder.h"
 #include "train/evaluate.h"
@@ -21,6 +22,25 @@ fs::path checkpoint_path(const fs::path& run, const std::string& which) {
   if (which == "last") return run / "checkpoints" / kLastLink;
   if (which == "best") return run / "checkpoints" / kBestLink;
   return which;
+}
+
+// What theory says of a constructed model, as `construct` left it in run.json. Nothing else here
+// depends on that file, so that a run without a readable one is evaluated all the same.
+std::optional<double> expected_loss(const fs::path& run) {
+  const fs::path file = run / "run.json";
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return std::nullopt;
+  try {
+    const json::Value record = json::parse_file(file.string());
+    const json::Value* const construction = record.find("construction");
+    const json::Value* const loss =
+        construction == nullptr ? nullptr : construction->find("expected_loss");
+    if (loss == nullptr) return std::nullopt;
+    const auto* const number = std::get_if<json::Number>(&loss->data);
+    return number == nullptr ? std::nullopt : std::optional(read_real(number->text).value);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 json::Value score_value(const Task& task, const Score& score) {
@@ -48,8 +68,10 @@ json::Value positions_value(const Score& score) {
 }
 
 std::string json_report(const Task& task, const Score& model,
-                        const std::vector<BaselineScore>& baselines) {
+                        const std::vector<BaselineScore>& baselines,
+                        const std::optional<double>& expected) {
   json::Value report = score_value(task, model);
+  if (expected) json::add(report, "expected_loss", json::number(*expected));
   json::Value lines = json::Value(json::Object{});
   for (const BaselineScore& b : baselines) {
     json::Value line = score_value(task, b.score);
@@ -63,7 +85,8 @@ std::string json_report(const Task& task, const Score& model,
 }
 
 std::string text_report(const Task& task, const Score& model,
-                        const std::vector<BaselineScore>& baselines) {
+                        const std::vector<BaselineScore>& baselines,
+                        const std::optional<double>& expected) {
   std::vector<std::vector<std::string>> rows{{"", "loss", "+-"}};
   for (const std::string& name : task.metric_names()) rows[0].push_back(name);
   const auto add = [&](const std::string& name, const Score& score) {
@@ -71,6 +94,7 @@ std::string text_report(const Task& task, const Score& model,
     for (const Mean& m : score.metrics) rows.back().push_back(fixed(m.mean, 4));
   };
   add("model", model);
+  if (expected) rows.push_back({"formula", fixed(*expected, 4)});
   for (const BaselineScore& b : baselines) add(b.name, b.score);
   std::string out = text_table(rows);
   if (model.positions.empty()) return out;
@@ -126,7 +150,9 @@ Exit eval_command(Arguments args) {
   const std::optional<Score> score = evaluator.run(model);
   if (!score) return stop_signal() == SIGINT ? Exit::kInterrupted : Exit::kStopped;
   const std::vector<BaselineScore> baselines = evaluate_baselines(*task, config.eval.seed, items);
-  print(json ? json_report(*task, *score, baselines) : text_report(*task, *score, baselines));
+  const std::optional<double> expected = expected_loss(run);
+  print(json ? json_report(*task, *score, baselines, expected)
+             : text_report(*task, *score, baselines, expected));
   return Exit::kDone;
 }
 

@@ -8,6 +8,7 @@
 #include "config/write.h"
 #include "core/error.h"
 #include "core/spelling.h"
+#include "theory/construction.h"
 #include "train/metrics.h"
 
 namespace headroom {
@@ -107,6 +108,27 @@ std::string describe_metrics(const Defaults&, DescribeFormat format) {
   return out;
 }
 
+std::string describe_constructions(const Defaults&, DescribeFormat format) {
+  const bool markdown = format == DescribeFormat::kMarkdown;
+  std::string out;
+  for (const ConstructionRow& row : construction_rows()) {
+    const std::unique_ptr<Construction> construction = row.make();
+    Fields settings;
+    construction->declare(settings);
+    if (!out.empty()) out += "\n";
+    const auto line = [&](const std::string& name, const char* text) {
+      out += markdown ? name + ": " + markdown_cell(text) + ".\n\n"
+                      : "    " + name + ": " + text + "\n";
+    };
+    out += markdown ? "## " + std::string(row.name) + "\n\n" + markdown_cell(row.sentence) + ".\n\n"
+                    : row.name + std::string(": ") + row.sentence + "\n";
+    line("weights", row.weights);
+    line("loss", row.formula);
+    out += (markdown ? "" : "\n") + describe_section(settings, "", format);
+  }
+  return out;
+}
+
 struct Topic {
   const char* name;
   const char* sentence;
@@ -118,6 +140,7 @@ constexpr Topic kTopics[] = {
     {"attention", "every attention variant and position scheme with its formula",
      describe_attention, "model.attention"},
     {"metrics", "every column of a run's CSV files", describe_metrics, nullptr},
+    {"constructions", "every model set by hand with its settings", describe_constructions, nullptr},
     {"config", "every field of the config: default, range and meaning", describe_config, ""},
     {"defaults", "the default config as JSON, to start from", describe_defaults, ""},
 };

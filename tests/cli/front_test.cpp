@@ -60,8 +60,8 @@ TEST(Front, UnknownCommandsAndFlagsNameTheNearest) {
 }
 
 TEST(Front, DescribePrintsEveryTopic) {
-  for (const char* topic :
-       {"tasks", "attention", "metrics", "config", "defaults", "train.optimizer"}) {
+  for (const char* topic : {"tasks", "attention", "metrics", "constructions", "config", "defaults",
+                            "train.optimizer"}) {
     const BinaryResult r = run_binary({"describe", topic});
     EXPECT_EQ(r.exit_code, 0) << topic << r.err;
     EXPECT_GT(r.out.size(), 100u) << topic;

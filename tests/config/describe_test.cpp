@@ -61,6 +61,19 @@ TEST(Describe, TasksListEachWithItsOwnFields) {
   EXPECT_EQ(tasks.substr(second).find("task.query"), std::string::npos);
 }
 
+TEST(Describe, ConstructionsListTheirSettingsAndFormulas) {
+  const std::string all = text("constructions");
+  const std::size_t second = all.find("\ntalking_heads: ");
+  ASSERT_NE(second, std::string::npos);
+  expect_parts(all.substr(0, second), {"full_rank: one softmax head", "weights: W_Q = beta I",
+                                       "loss: ", "dim = 64   (", "beta = 400.0   ("});
+  EXPECT_EQ(all.substr(0, second).find("key_size = "), std::string::npos);
+  expect_parts(all.substr(second), {"key_size = null   (", "heads = null   ("});
+  expect_parts(describe("constructions", DescribeFormat::kMarkdown),
+               {"## full_rank", "| `beta` | `400.0` |", "sqrt(2) beta"});
+  expect_error([] { describe("constructions", DescribeFormat::kJsonSchema); }, {"json-schema"});
+}
+
 TEST(Describe, OtherTopics) {
   expect_parts(text("attention"),
                {"out = W_O z", "softmax  w_j = exp(s_j)", "hard     w_j", "for evaluation",

@@ -1,0 +1,18 @@
+#include "theory/formulas.h"
+
+#include <cmath>
+#include <numbers>
+
+namespace headroom {
+
+double sphere_density_at_zero(std::size_t dim) {
+  // By logarithms: Gamma(d/2) itself overflows beyond 340 dimensions.
+  const double d = static_cast<double>(dim);
+  return std::exp(std::lgamma(d / 2) - std::lgamma((d - 1) / 2)) / std::sqrt(std::numbers::pi);
+}
+
+double softmax_pair_loss(std::size_t dim, double beta) {
+  return 4 * sphere_density_at_zero(dim) * (std::numbers::ln2 - 0.5) / (std::numbers::sqrt2 * beta);
+}
+
+}  // namespace headroom

@@ -1,0 +1,13 @@
+// One maker a construction; the table in constructions.cpp is their only user.
+#pragma once
+
+#include <memory>
+
+#include "theory/construction.h"
+
+namespace headroom {
+
+std::unique_ptr<Construction> make_full_rank();
+std::unique_ptr<Construction> make_talking_heads();
+
+}  // namespace headroom
