@@ -4,6 +4,7 @@
     plot.py curves DIR...      loss against step, one line a configuration, seeds as a band
     plot.py rank DIR...        held-out error against key size at a fixed budget, with the baselines
     plot.py examples DIR...    error against the number of in-context examples, with the baselines
+    plot.py headline CSV       held-out error against key size, plain and mixed, from the table of scripts/headline.py
 
 DIR is a run directory or holds run directories. Runs that differ only in their seeds become one line: their mean, with the
 band from the lowest to the highest. A cross marks a run that diverged. --out's extension chooses PNG, SVG or PDF.
@@ -22,7 +23,7 @@ if importlib.util.find_spec("matplotlib") is None:
         os.execv(system, [system, *sys.argv])
     sys.exit("plot: matplotlib is missing (Debian: python3-matplotlib)")
 
-from figures import draw, runs  # noqa: E402
+from figures import draw, headline as headline_figure, runs  # noqa: E402
 from figures.runs import Problem, note  # noqa: E402
 
 SIZES = ("model.attention.heads", "model.attention.key_size", "model.attention.value_size")
@@ -189,17 +190,31 @@ def examples(args):
     draw.save(figure, args.out)
 
 
+def headline(args):
+    found = headline_figure.panels(args.csv, args.column)
+    for panel in found:
+        seeds = " or ".join(map(str, panel.seeds()))
+        print(f"{panel.title}: best linear map {panel.linear:.4f}, seeds {seeds}")
+    draw.save(headline_figure.picture(found, args.title), args.out)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for function, help_text in ((curves, "loss against step"), (rank, "held-out error against key size"),
-                                (examples, "error against in-context examples")):
+                                (examples, "error against in-context examples"),
+                                (headline, "plain and mixed heads, from a table")):
         command = commands.add_parser(function.__name__, help=help_text)
         command.set_defaults(function=function)
-        command.add_argument("dirs", nargs="+", metavar="DIR", help="a run directory, or one that holds some")
+        if function is headline:
+            command.add_argument("csv", metavar="CSV", help="data/results/headline.csv or its like")
+        else:
+            command.add_argument("dirs", nargs="+", metavar="DIR", help="a run directory, or one that holds some")
         command.add_argument("-o", "--out", default=f"{function.__name__}.png", help="the picture: .png, .svg or .pdf (%(default)s)")
         command.add_argument("--title", help="a line above the figure")
-        if function is not examples:
+        if function is headline:
+            command.add_argument("--column", default="held_out_loss", help="the column to draw (%(default)s)")
+        elif function is not examples:
             command.add_argument("--column", default="loss", help="the column to draw (%(default)s)")
             command.add_argument("--baselines", nargs="*", default=["best_linear_map", "zero"], metavar="NAME",
                                  help="the lines to draw (%(default)s)")

@@ -55,3 +55,14 @@ def ranks(folder, seeds=(0, 1, 2)):
     for size, final in ((16, 0.068), (8, 0.623), (4, 0.709), (2, 0.74), (1, 0.752)):
         for seed in seeds:
             make(f"{folder}/rank-{size}-seed-{seed}", config(16 // size, size, seed), final)
+
+
+def table(path, errors, sizes=((16, 1),)):
+    """The headline's table of these held-out errors, {(variant, rank): an error a seed, nan where it diverged}."""
+    lines = ["width,layers,heads,key_size,value_size,variant,seed,held_out_loss,best_linear_map,status"]
+    for width, layers in sizes:
+        for (variant, rank), seeds in errors.items():
+            for seed, error in enumerate(seeds):
+                ended = ",0.77,diverged" if math.isnan(error) else f"{error},0.77,done"
+                lines.append(f"{width},{layers},{width // rank},{rank},{rank},{variant},{seed},{ended}")
+    write(path, "\n".join([*lines, ""]))

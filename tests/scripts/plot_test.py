@@ -1,4 +1,5 @@
 """plot.py on made-up run directories: pictures where there is something to draw, one clear line elsewhere."""
+import math
 import os
 import shutil
 import struct
@@ -13,7 +14,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [HERE, os.path.join(ROOT, "scripts")]
 
 import fake_run  # noqa: E402
-from figures import draw, runs  # noqa: E402
+from figures import draw, headline, runs  # noqa: E402
 
 
 class PlotTest(unittest.TestCase):
@@ -102,6 +103,39 @@ class PlotTest(unittest.TestCase):
         fake_run.write(self.path("run", "config.json"), "{")
         self.assertIn("not JSON", self.plot("rank", run, code=3).stderr)
         self.plot("bars", run, code=2)
+
+    def test_headline_draws_medians_with_lowest_and_highest(self):
+        fake_run.table(self.path("headline.csv"), {("plain", 4): (0.70, 0.71, 0.75), ("plain", 16): (0.06, 0.07, 0.08),
+                                                   ("scores", 4): (0.02, 0.03, math.nan)})
+        panel, = headline.panels(self.path("headline.csv"), "held_out_loss")
+        figure, axes = draw.new(None)
+        headline.draw_panel(axes, panel)
+        lines = {line.get_label(): line for line in axes.lines}
+        self.assertEqual([round(y, 9) for y in lines["plain heads"].get_ydata()], [0.71, 0.07])
+        self.assertEqual([round(y, 9) for y in lines["scores mixed"].get_ydata()], [0.025])  # of the two that did not diverge
+        self.assertEqual(set(lines["best linear map"].get_ydata()), {0.77})
+        for x, rank in zip(lines["plain heads"].get_xdata(), (4, 16)):
+            self.assertLess(abs(x / rank - 1), 0.15)  # beside its tick
+        bars = [sorted(y for _, y in bar) for bars in axes.collections for bar in bars.get_segments()]
+        self.assertEqual(bars, [[0.70, 0.75], [0.06, 0.08], [0.02, 0.03]])
+        self.assertIn("diverged", lines)
+        draw.plt.close(figure)
+
+    def test_headline_has_a_panel_for_every_width_and_depth(self):
+        rows = {("plain", 4): (0.7,), ("both", 4): (0.02,)}
+        fake_run.table(self.path("headline.csv"), rows, sizes=((16, 1), (16, 2), (32, 1), (64, 1)))
+        done = self.plot("headline", self.path("headline.csv"), "-o", self.path("headline.svg"))
+        self.assertIn("width 16, 2 layers: best linear map 0.7700, seeds 1", done.stdout)
+        with open(self.path("headline.svg"), encoding="utf-8") as file:
+            text = file.read()
+        for panel in ("width 16, 1 layer", "width 16, 2 layers", "width 32, 1 layer", "width 64, 1 layer"):
+            self.assertIn(f">{panel}<", text)
+        self.plot("headline", self.path("headline.csv"), "-o", self.path("headline.png"), "--title", "made up")
+        self.assert_png(self.path("headline.png"))
+        self.assertIn("no such file", self.plot("headline", self.path("missing.csv"), code=3).stderr)
+        self.assertIn("'los'", self.plot("headline", self.path("headline.csv"), "--column", "los", code=3).stderr)
+        fake_run.write(self.path("other.csv"), "step,loss\n1,0.5\n")
+        self.assertIn("not a table of the headline", self.plot("headline", self.path("other.csv"), code=3).stderr)
 
     def test_log_axes_are_logarithmic(self):
         figure, axes = draw.new(None)
