@@ -3,6 +3,7 @@
 
     headline.py                              the grid at width 16, one layer, five seeds, then the tables
     headline.py --width 32 --layers 2        another width or depth
+    headline.py --ranks 1 4 --variants both  only a part of the grid
     headline.py --collect                    only the tables, from the runs there are
 
 Every model is configs/quickstart/base.json with another width, depth or kind of heads; everything else, the optimiser, the
@@ -98,10 +99,13 @@ class Grid:
 
     def models(self, width, layers):
         """(variant, heads, key size, value size) of every model of the grid."""
-        sizes = [1 << power for power in range(width.bit_length())]
-        for size in sizes:
+        for size in [1 << power for power in range(width.bit_length())]:
             heads = width // size
+            if self.args.ranks and size not in self.args.ranks:
+                continue
             for variant in VARIANTS if heads > 1 else ["plain"]:
+                if variant not in self.args.variants:
+                    continue
                 if variant == "full_key":
                     yield variant, heads, width, size
                 elif variant == "more_heads":
@@ -242,6 +246,8 @@ def main():
     option("--width", type=int, default=16, choices=(16, 32, 64), help="of the model and of the points (%(default)s)")
     option("--layers", type=int, default=1, choices=(1, 2, 3), help="layers (%(default)s)")
     option("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4], help="seeds of data and weights (0 1 2 3 4)")
+    option("--ranks", type=int, nargs="+", default=[], help="only these key sizes of the plain heads (all)")
+    option("--variants", nargs="+", default=VARIANTS, choices=VARIANTS, metavar="VARIANT", help="only these (all)")
     option("--jobs", type=int, default=1, help="runs at a time, one thread each (%(default)s)")
     option("--headroom", default=os.path.join(ROOT, "build", "release", "headroom"), help="the binary (build/release/headroom)")
     runs = os.path.join(ROOT, "runs", "headline")

@@ -114,10 +114,10 @@ class HeadlineTest(unittest.TestCase):
         self.assertEqual(len(self.calls()), before + 1)
         self.assertEqual(len(self.table("headline.csv")), 25)
         # Other widths and depths stand in the same table.
-        self.run_script("--seeds", "0", "--width", "32", "--layers", "2")
+        self.run_script("--seeds", "0", "--width", "32", "--layers", "2", "--ranks", "4", "32", "--variants", "plain", "both")
         rows = self.table("headline.csv")
         self.assertEqual({(r["width"], r["layers"]) for r in rows}, {("16", "1"), ("32", "2")})
-        self.assertEqual(len(rows), 25 + 31)
+        self.assertEqual(len(rows), 25 + 3)
         self.assertEqual({r["d_h_r"] for r in rows if r["variant"] == "plain"}, {"256", "1024"})
 
     def test_a_failure_stops_the_grid_and_is_said(self):
