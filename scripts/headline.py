@@ -17,8 +17,8 @@ schedule and the batch, stays as it is there, and the FFN is four times as wide 
     full_key     key size d, value size d / heads
     more_heads   plain heads of the same key and value size, the fewest with at least as many parameters as `both`
 
-With one head (r = d) mixing is one number times the scores, full_key is plain and nothing is left to control: only `plain` is
-trained. A finished run is left as it is, so an interrupted grid goes on where it stopped. Parameters, FLOPs and d * heads * r
+With one head (r = d) full_key is plain, and a mixing is one number: times the weights it does what the values can do themselves,
+times the scores it is a temperature that is learned. So only `plain` and `scores` are trained there. A finished run is left as it is, so an interrupted grid goes on where it stopped. Parameters, FLOPs and d * heads * r
 are those that `headroom check` prints. Needs Python 3.9, nothing else.
 """
 import argparse
@@ -103,7 +103,7 @@ class Grid:
             heads = width // size
             if self.args.ranks and size not in self.args.ranks:
                 continue
-            for variant in VARIANTS if heads > 1 else ["plain"]:
+            for variant in VARIANTS if heads > 1 else ["plain", "scores"]:
                 if variant not in self.args.variants:
                     continue
                 if variant == "full_key":

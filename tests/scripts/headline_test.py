@@ -79,9 +79,9 @@ class HeadlineTest(unittest.TestCase):
 
     def test_the_grid_its_control_and_its_tables(self):
         self.run_script("--seeds", "0", "1", "2", "--jobs", "2")
-        self.assertEqual(len(self.calls()), 3 * (4 * 6 + 1))
+        self.assertEqual(len(self.calls()), 3 * (4 * 6 + 2))
         rows = self.table("headline.csv")
-        self.assertEqual(len(rows), 3 * (4 * 6 + 1))
+        self.assertEqual(len(rows), 3 * (4 * 6 + 2))
         row = next(r for r in rows if r["variant"] == "scores" and r["key_size"] == "4" and r["seed"] == "1")
         self.assertEqual({**row, "held_out_loss": round(float(row["held_out_loss"]), 9)}, {
             "width": "16", "points": "16", "layers": "1", "heads": "4", "key_size": "4", "value_size": "4",
@@ -89,7 +89,7 @@ class HeadlineTest(unittest.TestCase):
             "held_out_loss": 0.41, "held_out_sem": "0.001", "best_linear_map": "0.77", "status": "done", "commit": "abc"})
         sizes = {(r["variant"], r["value_size"]): (int(r["heads"]), int(r["key_size"]), int(r["parameters"])) for r in rows}
         self.assertEqual(sizes["full_key", "4"][:2], (4, 16))
-        self.assertEqual([variant for variant, size in sizes if size == "16"], ["plain"])  # one head
+        self.assertEqual([variant for variant, size in sizes if size == "16"], ["plain", "scores"])  # one head
         for size in ("1", "2", "4", "8"):
             heads, key, parameters = sizes["more_heads", size]
             self.assertGreaterEqual(parameters, sizes["both", size][2])
@@ -112,12 +112,12 @@ class HeadlineTest(unittest.TestCase):
         self.assertEqual(self.calls()[before:], ["both-4x4-seed-0"])
         self.run_script("--collect")
         self.assertEqual(len(self.calls()), before + 1)
-        self.assertEqual(len(self.table("headline.csv")), 25)
+        self.assertEqual(len(self.table("headline.csv")), 26)
         # Other widths and depths stand in the same table.
         self.run_script("--seeds", "0", "--width", "32", "--layers", "2", "--ranks", "4", "32", "--variants", "plain", "both")
         rows = self.table("headline.csv")
         self.assertEqual({(r["width"], r["layers"]) for r in rows}, {("16", "1"), ("32", "2")})
-        self.assertEqual(len(rows), 25 + 3)
+        self.assertEqual(len(rows), 26 + 3)
         self.assertEqual({r["d_h_r"] for r in rows if r["variant"] == "plain"}, {"256", "1024"})
 
     def test_a_failure_stops_the_grid_and_is_said(self):

@@ -137,6 +137,11 @@ class PlotTest(unittest.TestCase):
         fake_run.write(self.path("other.csv"), "step,loss\n1,0.5\n")
         self.assertIn("not a table of the headline", self.plot("headline", self.path("other.csv"), code=3).stderr)
 
+    def test_the_headline_in_the_repository_can_be_drawn(self):
+        table = os.path.join(ROOT, "data", "results", "headline.csv")
+        self.plot("headline", table, "-o", self.path("headline.png"))
+        self.assert_png(self.path("headline.png"))
+
     def test_log_axes_are_logarithmic(self):
         figure, axes = draw.new(None)
         draw.band(axes, [[(10, 1.0), (100, 0.1), (1000, 0.01)]], draw.style(0), "")
