@@ -226,6 +226,48 @@ TEST(ValidateModel, LayernormNeedsAnEpsilon) {
           {"model.norm.eps: goes with model.norm.type"});
 }
 
+TEST(ValidateModel, RmsnormNeedsAnEpsilon) {
+  refused({"model.norm.type=rmsnorm", "model.norm.eps=0"}, {"model.norm.eps", "rmsnorm"});
+}
+
+TEST(ValidateModel, VariantsThatDoNotGoTogether) {
+  const char* separate = "task.query=separate";
+  refused({"model.attention.kind=cross"},
+          {"model.attention.kind = cross", "task.query = separate"});
+  refused({"model.type=encoder_decoder"}, {"encoder_decoder", "task.query = separate"});
+  refused({separate, "model.type=encoder_decoder", "model.attention.kind=cross"},
+          {"encoder_decoder", "kind = cross"});
+  refused({separate, "model.attention.kind=cross", "model.attention.mask=causal"},
+          {"mask = causal"});
+  for (const char* scheme : {"rotary", "alibi", "relative_bias"})
+    refused({separate, "model.attention.kind=cross", std::string("model.positions.type=") + scheme},
+            {std::string("model.positions.type = ") + scheme, "kind = cross"});
+  refused({"model.positions.type=rotary", "model.attention.key_size=3"},
+          {"rotary", "key_size = 3"});
+  refused({"model.positions.type=rotary", "model.attention.score_map=full"},
+          {"rotary", "score_map"});
+  refused({"model.attention.score_map=full", "model.attention.qk_norm=l2"},
+          {"score_map", "qk_norm"});
+  refused({"model.attention.score_map=full", "model.attention.key_size=4"},
+          {"score_map = full", "key_size", "not 4"});
+  refused({"model.attention.value_map=full", "model.attention.heads=4",
+           "model.attention.kv_heads=2", "model.attention.key_size=4"},
+          {"value_map = full", "kv_heads = 2"});
+  refused({"model.positions.type=concatenated"}, {"concatenated", "model.positions.width"});
+  refused({"model.positions.type=concatenated", "model.positions.width=16"},
+          {"positions.width = 16"});
+  refused({"model.positions.width=4"}, {"model.positions.width"});
+  refused({"model.attention.type=hard"}, {"model.attention.type = hard", "train.steps"});
+  EXPECT_NO_THROW(with({"model.attention.type=hard", "train.steps=0"}));
+  EXPECT_NO_THROW(with({"model.positions.type=concatenated", "model.width=24"}));
+}
+
+TEST(ValidateTrain, FreezeNamesParameters) {
+  refused({"train.freeze=[\"layers.0.atention.query.weight\"]"},
+          {"train.freeze", "matches no parameter", "layers.0.attention.query.weight"});
+  EXPECT_NO_THROW(with({"train.freeze=[\"layers.*.ffn.*\"]"}));
+}
+
 TEST(Names, MustBeOneSafeComponent) {
   for (const char* good : {"run", "a.b", "..a", "A-1_b", "größe", "漢字", "-x"})
     EXPECT_TRUE(is_safe_name(good)) << good;

@@ -133,5 +133,59 @@ TEST(Budget, EqualAcrossRanks) {
   }
 }
 
+// d = 16, 2 heads of key and value size 8, FFN 64, N = 12 tokens, Q = 5 queries; 2 FLOPs a
+// multiply-add.
+ModelConfig small_model() {
+  ModelConfig c;
+  c.attention.heads = 2;
+  return c;
+}
+constexpr double kMap = 2.0 * 16 * 16, kFfn = 2.0 * 2 * 16 * 64;
+
+TEST(Budget, CrossAttentionMapsEachTokenOnce) {
+  ModelConfig c = small_model();
+  c.attention.kind = AttentionKind::kCross;
+  const Budget b = model_budget(c, {16, 16, 12, 5});
+  // Query, output and FFN for the queries, key and value for the tokens; scores and sums between.
+  EXPECT_DOUBLE_EQ(b.flops_per_token * 17,
+                   5 * (2 * kMap + kFfn) + 12 * 2 * kMap + 2.0 * 5 * 12 * (16 + 16));
+}
+
+TEST(Budget, EncoderDecoder) {
+  ModelConfig c = small_model();
+  c.type = ModelType::kEncoderDecoder;
+  c.layers = 3;
+  c.attention.mask = Mask::kCausal;
+  const Budget b = model_budget(c, {16, 16, 12, 5});
+  const double encoder = 12 * (4 * kMap + kFfn) + 2.0 * 12 * 12 * 32;
+  const double decoder = 5 * (4 * kMap + kFfn) + 2.0 * 5 * 3 * 32  // causal: (5 + 1) / 2 keys
+                         + 5 * 2 * kMap + 12 * 2 * kMap + 2.0 * 5 * 12 * 32;
+  EXPECT_DOUBLE_EQ(b.flops_per_token * 17, 3 * (encoder + decoder));
+  EXPECT_DOUBLE_EQ(b.layer_flops_per_token * 17, decoder);
+  const std::uint64_t attention = 4 * 16 * 17, ffn = 2 * 16 * 64 + 64 + 16;
+  EXPECT_EQ(b.parameters, 3 * (attention + ffn + 2) + 3 * (2 * attention + ffn + 3));
+}
+
+TEST(Budget, SharedLayersCountOnceAsParameters) {
+  ModelConfig c = small_model();
+  c.layers = 4;
+  const Budget apart = model_budget(c, {16, 16, 12});
+  c.share_layers = true;
+  const Budget shared = model_budget(c, {16, 16, 12});
+  EXPECT_DOUBLE_EQ(shared.flops_per_token, apart.flops_per_token);
+  EXPECT_EQ(4 * shared.parameters, apart.parameters);
+}
+
+TEST(Budget, FullMapsAndGates) {
+  ModelConfig c = small_model();
+  c.attention.score_map = c.attention.value_map = HeadMap::kFull;
+  c.ffn.activation = Activation::kSwiglu;
+  c.bias = false;
+  const Budget b = model_budget(c, {16, 16, 12});
+  // 2 d^2 a head where factors have 4 d^2 in all, and a third map in the FFN.
+  EXPECT_EQ(b.parameters, 2u * (2 * 16 * 16) + 3 * 16 * 64 + 2);
+  EXPECT_DOUBLE_EQ(b.flops_per_token, 2 * 2 * kMap + kFfn * 3 / 2 + 2.0 * 12 * 2 * (16 + 16));
+}
+
 }  // namespace
 }  // namespace headroom

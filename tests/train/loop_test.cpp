@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/expect_error.h"
 #include "core/parallel.h"
 #include "loop_fixture.h"
 #include "train/checkpoint_folder.h"
@@ -207,6 +208,39 @@ TEST_F(Loop, ClippingBoundsTheUpdate) {
     }
   }
   EXPECT_NEAR(std::sqrt(squares), 0.01, 1e-6);
+}
+
+TEST_F(Loop, FrozenParametersStayAsTheyStart) {
+  for (const OptimizerType type : {OptimizerType::kAdamW, OptimizerType::kSgd}) {
+    const std::string run = type == OptimizerType::kAdamW ? "adamw" : "sgd";
+    TrainJob job = small_job(folder / (run + "-start"));
+    job.train.optimizer = {.type = type, .lr = 0.1, .momentum = 0.5, .weight_decay = 0.1};
+    job.train.steps = 0;
+    train(job);
+    const auto before = last_params(folder / (run + "-start"));
+    job.out = folder / run;
+    job.train.steps = 5;
+    job.train.freeze = {"layers.0.attention.*", "*.norm?.weight"};
+    train(job);
+    std::size_t frozen = 0;
+    for (const auto& [name, values] : last_params(folder / run)) {
+      const bool stays =
+          name.find(".attention.") != std::string::npos || name.find(".norm") != std::string::npos;
+      frozen += stays;
+      if (stays)
+        EXPECT_EQ(values, before.at(name)) << name;
+      else
+        EXPECT_NE(values, before.at(name)) << name;
+    }
+    EXPECT_EQ(frozen, 10u);
+  }
+}
+
+TEST_F(Loop, AGlobThatMatchesNothingIsRefused) {
+  TrainJob job = small_job(folder / "run");
+  job.train.freeze = {"layers.0.atention.*"};
+  expect_error([&] { train(job); },
+               {"train.freeze", "layers.0.atention.*", "matches no parameter"});
 }
 
 TEST_F(Loop, TheEvaluationBatchDoesNotMatter) {
