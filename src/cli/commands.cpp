@@ -15,6 +15,7 @@ constexpr Command kCommands[] = {
     {"eval", "evaluate a checkpoint on the held-out stream, beside the baselines", eval_command},
     {"check", "look at a config before it runs: sizes, budget, time, gradients", check_command},
     {"diff", "say what differs between two runs or configs, and how they ended", diff_command},
+    {"bench", "time training steps: where the time goes, and how near the roofline", bench_command},
     {"step", "take a few steps and dump all they computed", step_command},
     {"construct", "write a model set by hand, as theory says, as a run", construct_command},
     {"describe", "list tasks, attention variants and every config field", describe_command},

@@ -14,6 +14,7 @@ namespace headroom {
 using Arguments = std::span<const std::string>;
 Exit train_command(Arguments args);
 Exit eval_command(Arguments args);
+Exit bench_command(Arguments args);
 Exit check_command(Arguments args);
 Exit step_command(Arguments args);
 Exit construct_command(Arguments args);

@@ -2,7 +2,9 @@
 // tiles.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "core/view.h"
 
@@ -13,6 +15,17 @@ enum class Transpose { kNo, kYes };
 // c (m,n) = alpha * op(a) op(b) + beta * c, op(a) (m,k), op(b) (k,n). Runs in the calling thread.
 void matmul(Matrix<float> c, Matrix<const float> a, Transpose ta, Matrix<const float> b,
             Transpose tb, float alpha, float beta);
+
+// What a call of matmul was asked to do.
+struct MatmulCall {
+  std::size_t m, n, k;
+  Transpose ta, tb;
+  double flops() const { return 2.0 * static_cast<double>(m) * static_cast<double>(n * k); }
+};
+// From now on every call, of any thread, is noted in `into`; nullptr ends it. For measuring alone.
+void record_matmuls(std::vector<MatmulCall>* into);
+// oneDNN primitives made so far: none, for dnnl_sgemm works without.
+std::size_t primitives_made();
 
 // "oneDNN 2.6.3".
 std::string matmul_library();

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/phases.h"
 #include "kernels/activation.h"
 #include "kernels/attention_mixed.h"
 #include "kernels/attention_softmax.h"
@@ -24,53 +25,56 @@
 
 namespace headroom::ops {
 
-#define HEADROOM_OP(name)                                     \
+// The phase is the one its time counts to in `headroom bench`.
+#define HEADROOM_OP(name, phase)                              \
   template <class S, class... Args>                           \
   auto name(Args&&... args) {                                 \
-    if constexpr (std::is_same_v<S, float>)                   \
+    if constexpr (std::is_same_v<S, float>) {                 \
+      const PhaseScope scope(Phase::phase);                   \
       return kernels::name(std::forward<Args>(args)...);      \
-    else                                                      \
+    } else {                                                  \
       return reference::name<S>(std::forward<Args>(args)...); \
+    }                                                         \
   }
 
-HEADROOM_OP(linear_forward)
-HEADROOM_OP(linear_backward_input)
-HEADROOM_OP(linear_backward_params)
-HEADROOM_OP(layernorm_forward)
-HEADROOM_OP(layernorm_backward)
-HEADROOM_OP(rmsnorm_forward)
-HEADROOM_OP(rmsnorm_backward)
-HEADROOM_OP(l2norm_forward)
-HEADROOM_OP(l2norm_backward)
-HEADROOM_OP(relu_forward)
-HEADROOM_OP(relu_backward)
-HEADROOM_OP(gelu_tanh_forward)
-HEADROOM_OP(gelu_tanh_backward)
-HEADROOM_OP(gelu_forward)
-HEADROOM_OP(gelu_backward)
-HEADROOM_OP(silu_forward)
-HEADROOM_OP(silu_backward)
-HEADROOM_OP(swiglu_forward)
-HEADROOM_OP(swiglu_backward)
-HEADROOM_OP(normalize_heads_forward)
-HEADROOM_OP(normalize_heads_backward)
-HEADROOM_OP(rotate_heads_forward)
-HEADROOM_OP(rotate_heads_backward)
-HEADROOM_OP(scale_heads_forward)
-HEADROOM_OP(scale_heads_backward)
-HEADROOM_OP(sum_heads_forward)
-HEADROOM_OP(sum_heads_backward)
-HEADROOM_OP(add_forward)
-HEADROOM_OP(add_positions_forward)
-HEADROOM_OP(add_positions_backward)
-HEADROOM_OP(attention_scratch)
-HEADROOM_OP(attention_forward)
-HEADROOM_OP(attention_backward)
-HEADROOM_OP(mixed_attention_scratch)
-HEADROOM_OP(mixed_attention_partials)
-HEADROOM_OP(mixed_attention_forward)
-HEADROOM_OP(mixed_attention_backward)
-HEADROOM_OP(squared_loss)
+HEADROOM_OP(linear_forward, kMatmul)
+HEADROOM_OP(linear_backward_input, kMatmul)
+HEADROOM_OP(linear_backward_params, kMatmul)
+HEADROOM_OP(layernorm_forward, kNorm)
+HEADROOM_OP(layernorm_backward, kNorm)
+HEADROOM_OP(rmsnorm_forward, kNorm)
+HEADROOM_OP(rmsnorm_backward, kNorm)
+HEADROOM_OP(l2norm_forward, kNorm)
+HEADROOM_OP(l2norm_backward, kNorm)
+HEADROOM_OP(relu_forward, kActivation)
+HEADROOM_OP(relu_backward, kActivation)
+HEADROOM_OP(gelu_tanh_forward, kActivation)
+HEADROOM_OP(gelu_tanh_backward, kActivation)
+HEADROOM_OP(gelu_forward, kActivation)
+HEADROOM_OP(gelu_backward, kActivation)
+HEADROOM_OP(silu_forward, kActivation)
+HEADROOM_OP(silu_backward, kActivation)
+HEADROOM_OP(swiglu_forward, kActivation)
+HEADROOM_OP(swiglu_backward, kActivation)
+HEADROOM_OP(normalize_heads_forward, kAttention)
+HEADROOM_OP(normalize_heads_backward, kAttention)
+HEADROOM_OP(rotate_heads_forward, kAttention)
+HEADROOM_OP(rotate_heads_backward, kAttention)
+HEADROOM_OP(scale_heads_forward, kAttention)
+HEADROOM_OP(scale_heads_backward, kAttention)
+HEADROOM_OP(sum_heads_forward, kAttention)
+HEADROOM_OP(sum_heads_backward, kAttention)
+HEADROOM_OP(add_forward, kOther)
+HEADROOM_OP(add_positions_forward, kOther)
+HEADROOM_OP(add_positions_backward, kOther)
+HEADROOM_OP(attention_scratch, kAttention)
+HEADROOM_OP(attention_forward, kAttention)
+HEADROOM_OP(attention_backward, kAttention)
+HEADROOM_OP(mixed_attention_scratch, kAttention)
+HEADROOM_OP(mixed_attention_partials, kAttention)
+HEADROOM_OP(mixed_attention_forward, kAttention)
+HEADROOM_OP(mixed_attention_backward, kAttention)
+HEADROOM_OP(squared_loss, kLoss)
 
 #undef HEADROOM_OP
 

@@ -5,50 +5,88 @@
 #include <vector>
 
 #include "core/arena.h"
+#include "core/phases.h"
 #include "tasks/task.h"
 #include "train/evaluate.h"
 #include "train/update.h"
 
 namespace headroom {
 
-StepTiming time_steps(const TaskConfig& task_config, const ModelConfig& model_config,
-                      const TrainConfig& config, double seconds) {
+struct TrainingStep::Parts {
+  std::unique_ptr<Task> task;
+  TaskShape shape;
+  std::size_t items;
+  Model<float> model;
+  Updater<float> updater;
+  Arena<float> memory;
+  Batch batch;
+  std::size_t moments;
+
+  static std::size_t batch_floats(const TaskShape& shape, std::size_t items) {
+    Arena<float> measure;
+    take_batch(measure, shape, items);
+    return measure.used();
+  }
+  Parts(const TaskConfig& task_config, const ModelConfig& model_config, const TrainConfig& config)
+      : task(make_task(task_config)),
+        shape(task->shape()),
+        items(config.batch),
+        model(model_config, model_io(*task), config.batch / config.accumulate),
+        updater(model, config, model_io(*task), shape.token_stride, config.batch),
+        memory(batch_floats(shape, items)),
+        batch(take_batch(memory, shape, items)),
+        moments(config.optimizer.type == OptimizerType::kAdamW ? 2 : 1) {
+    init_params(model.table(), 0, model.params());
+  }
+};
+
+TrainingStep::TrainingStep(const TaskConfig& task, const ModelConfig& model,
+                           const TrainConfig& config)
+    : parts_(std::make_unique<Parts>(task, model, config)) {}
+TrainingStep::~TrainingStep() = default;
+
+void TrainingStep::run(std::uint64_t t) {
+  Parts& p = *parts_;
+  {
+    const PhaseScope scope(Phase::kData);
+    sample_batch(*p.task, 0, Purpose::kCheck, t, 0, p.task->final_stage(), p.batch);
+  }
+  const double loss = p.updater.gradient(p.batch);
+  const PhaseScope scope(Phase::kOptimizer);
+  p.updater.apply(t, loss, 1e-6);
+}
+
+double TrainingStep::tokens() const {
+  return static_cast<double>(parts_->items * (parts_->shape.tokens + parts_->shape.queries));
+}
+
+double TrainingStep::memory_bytes() const {
+  return static_cast<double>(
+      parts_->model.memory_bytes() +
+      sizeof(float) * (parts_->moments * parts_->model.table().size() + parts_->memory.capacity()));
+}
+
+StepTiming time_steps(const TaskConfig& task, const ModelConfig& model, const TrainConfig& config,
+                      double seconds) {
   using Clock = std::chrono::steady_clock;
   const auto since = [](Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
   };
-  const std::unique_ptr<Task> task = make_task(task_config);
-  const TaskShape shape = task->shape();
-  const ModelIo io = model_io(*task);
-  Model<float> model(model_config, io, config.batch / config.accumulate);
-  init_params(model.table(), 0, model.params());
-  Updater<float> updater(model, config, io, shape.token_stride, config.batch);
-  const std::size_t n = config.batch;
-  Arena<float> measure;
-  take_batch(measure, shape, n);
-  Arena<float> memory(measure.used());
-  const Batch batch = take_batch(memory, shape, n);
-
+  TrainingStep step(task, model, config);
   std::vector<double> times;
   const Clock::time_point start = Clock::now();
   for (std::uint64_t t = 1; times.size() < 1000 && (t <= 2 || since(start) < seconds); ++t) {
     const Clock::time_point begin = Clock::now();
-    sample_batch(*task, 0, Purpose::kCheck, t, 0, task->final_stage(), batch);
-    const double loss = updater.gradient(batch);
-    updater.apply(t, loss, 1e-6);  // a rate at which nothing diverges
+    step.run(t);
     if (t > 1) times.push_back(since(begin));
   }
   std::sort(times.begin(), times.end());
-  StepTiming timing;
-  timing.steps = times.size();
-  timing.median_s = times[times.size() / 2];
-  timing.min_s = times.front();
-  timing.max_s = times.back();
-  timing.tokens = static_cast<double>(n * (shape.tokens + shape.queries));
-  const std::size_t moments = config.optimizer.type == OptimizerType::kAdamW ? 2 : 1;
-  timing.memory_bytes = static_cast<double>(
-      model.memory_bytes() + sizeof(float) * (moments * model.table().size() + memory.capacity()));
-  return timing;
+  return {.steps = times.size(),
+          .median_s = times[times.size() / 2],
+          .min_s = times.front(),
+          .max_s = times.back(),
+          .tokens = step.tokens(),
+          .memory_bytes = step.memory_bytes()};
 }
 
 }  // namespace headroom

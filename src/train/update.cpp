@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/numbers.h"
 #include "core/parallel.h"
+#include "core/phases.h"
 #include "kernels/loss.h"
 #include "reference/loss.h"
 #include "train/freeze.h"
@@ -22,6 +23,7 @@ constexpr std::size_t kFillTile = 1 << 16;
 
 double loss_of(View<float, 3> doutput, View<const float, 3> output, View<const float, 3> target,
                std::size_t stride, double scale) {
+  const PhaseScope scope(Phase::kLoss);
   return kernels::squared_loss(doutput, output, target, stride, scale);
 }
 double loss_of(View<double, 3> doutput, View<const double, 3> output, View<const float, 3> target,
