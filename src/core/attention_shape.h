@@ -29,6 +29,7 @@ struct AttentionShape {
   std::size_t key_size = 0;    // K
   std::size_t value_size = 0;  // V
   bool shared_key = false;     // one key, of size K, that every head of every copy reads
+  bool biased = false;         // scores get biases by distance (AttentionMixers)
   double scale = 1;            // of the scores, before mixing
   bool causal = false;         // query t sees keys 0 .. t
   AttentionType type = AttentionType::kSoftmax;

@@ -195,7 +195,7 @@ struct Partial {
   explicit Partial(const AttentionShape& s)
       : scores(s.heads * s.score_heads),
         weights(s.value_heads * s.heads),
-        bias(s.heads * (s.queries + s.keys - 1)) {}
+        bias(s.biased ? s.heads * (s.queries + s.keys - 1) : 0) {}
   std::size_t size() const { return scores + weights + bias; }
 };
 

@@ -216,10 +216,10 @@ AttentionSizes attention_sizes(const ModelConfig& c, AttentionSite site, std::si
   n.sums = s.copies * s.value_heads * s.value_size;
   n.values = n.sums / s.group;
   n.output_scale = a.combine == Combine::kMean ? 1.0 / static_cast<double>(a.copies) : 1.0;
-  const bool biased = site.distances && (c.positions.type == PositionsType::kAlibi ||
-                                         c.positions.type == PositionsType::kRelativeBias);
+  s.biased = site.distances && (c.positions.type == PositionsType::kAlibi ||
+                                c.positions.type == PositionsType::kRelativeBias);
   n.plain = a.mix_scores == MixInit::kNone && a.mix_weights == MixInit::kNone && s.group == 1 &&
-            a.type == AttentionType::kSoftmax && !s.shared_key && !biased;
+            a.type == AttentionType::kSoftmax && !s.shared_key && !s.biased;
   return n;
 }
 

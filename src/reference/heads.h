@@ -31,30 +31,26 @@ void normalize_heads_backward(Matrix<S> dx, Matrix<const S> y, View<const S, 2> 
     }
 }
 
+// Turns each head of each row; sign -1 turns back.
 template <class S>
-void rotate_heads_forward(Matrix<S> x, View<const S, 2> table) {
+void rotate(Matrix<S> x, View<const S, 2> table, double sign) {
   const std::size_t tokens = table.dims[0], size = table.dims[1], half = size / 2;
   for (std::size_t i = 0; i < x.rows; ++i)
     for (std::size_t h = 0; h < x.cols; h += size)
       for (std::size_t c = 0; c < half; ++c) {
-        const S cosine = table(i % tokens, c), sine = table(i % tokens, c + half);
+        const S cosine = table(i % tokens, c), sine = sign * table(i % tokens, c + half);
         const S a = x(i, h + c), b = x(i, h + c + half);
         x(i, h + c) = a * cosine - b * sine;
         x(i, h + c + half) = a * sine + b * cosine;
       }
 }
-
+template <class S>
+void rotate_heads_forward(Matrix<S> x, View<const S, 2> table) {
+  rotate<S>(x, table, 1.0);
+}
 template <class S>
 void rotate_heads_backward(Matrix<S> dx, View<const S, 2> table) {
-  const std::size_t tokens = table.dims[0], size = table.dims[1], half = size / 2;
-  for (std::size_t i = 0; i < dx.rows; ++i)
-    for (std::size_t h = 0; h < dx.cols; h += size)
-      for (std::size_t c = 0; c < half; ++c) {
-        const S cosine = table(i % tokens, c), sine = table(i % tokens, c + half);
-        const S a = dx(i, h + c), b = dx(i, h + c + half);
-        dx(i, h + c) = a * cosine + b * sine;
-        dx(i, h + c + half) = b * cosine - a * sine;
-      }
+  rotate<S>(dx, table, -1.0);
 }
 
 template <class S>

@@ -75,6 +75,7 @@ AttentionShape shape_of(AttentionType type, std::size_t keys) {
           .value_heads = 4,
           .key_size = 5,
           .value_size = 6,
+          .biased = true,
           .scale = 0.6,
           .type = type};
 }
