@@ -164,7 +164,7 @@ void attention_backward(Matrix<float> dq, Matrix<float> dk, Matrix<float> dv,
         inverse[l] = inverses[i + l];
       }
       for (std::size_t j = 0; j < n; ++j) {
-        Vec p = exp(load(buf.scores + j * buf.tq + i) - top) * inverse;
+        Vec p = exp_nonpositive(load(buf.scores + j * buf.tq + i) - top) * inverse;
         if (s.causal && j > i) p = sees(i, j) ? p : Vec{};
         store(buf.scores + j * buf.tq + i, p);
         mean += p * load(buf.dscores + j * buf.tq + i);

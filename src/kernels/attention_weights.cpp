@@ -33,7 +33,7 @@ void softmax_forward(const Panel& p, float* tops, float* inverses) {
       top = max(score, top);
     }
     for (std::size_t j = 0; j < p.keys; ++j) {
-      const Vec e = exp(load(p.values + j * p.stride + l) - top);
+      const Vec e = exp_nonpositive(load(p.values + j * p.stride + l) - top);
       store(p.values + j * p.stride + l, e);
       total += e;
     }
@@ -47,7 +47,8 @@ namespace {
 void softmax_again(const Panel& p, const float* tops, const float* inverses) {
   for_each_vector(p, [&](std::size_t l, std::size_t query) {
     for (std::size_t j = 0; j < p.keys; ++j) {
-      const Vec e = exp(load(p.values + j * p.stride + l) - load(tops + l)) * load(inverses + l);
+      const Vec e =
+          exp_nonpositive(load(p.values + j * p.stride + l) - load(tops + l)) * load(inverses + l);
       store(p.values + j * p.stride + l, masked(e, p, query, j, Vec{}));
     }
   });

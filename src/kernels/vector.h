@@ -73,25 +73,40 @@ inline constexpr std::size_t round_up_to_lanes(std::size_t n) {
   return (n + kLanes - 1) / kLanes * kLanes;
 }
 
-// exp to about 1 ulp (polynomial of Cephes' expf after reduction by ln 2 in two parts). Below
-// -87.33 the result is 0 (denormals are flushed), above 88.72 it is +inf, and NaN stays NaN.
-inline Vec exp(Vec x) {
-  const Vec low = broadcast(-87.33654f), high = broadcast(88.72283f);
-  const Vec clamped = x < low ? low : (x > high ? high : x);
+namespace vector_detail {
+
+// exp(x) = 2^n (p), n whole and |r| <= ln(2)/2: polynomial of Cephes' expf after reduction by ln 2
+// in two parts. x must be finite and within -87.33 .. 88.72.
+struct ScaledExp {
+  Vec n, p;
+};
+inline ScaledExp scaled_exp(Vec x) {
   const Vec shift = broadcast(12582912.0f);  // 1.5 * 2^23: adding it rounds to an integer
-  const Vec n = (clamped * 1.44269504088896341f + shift) - shift;
-  const Vec r = (clamped - n * 0.693359375f) + n * 2.12194440e-4f;
+  const Vec n = (x * 1.44269504088896341f + shift) - shift;
+  const Vec r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
   Vec p = broadcast(1.9875691500e-4f);
   p = p * r + 1.3981999507e-3f;
   p = p * r + 8.3334519073e-3f;
   p = p * r + 4.1665795894e-2f;
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
-  p = (p * r) * r + r + 1.0f;
+  return {n, (p * r) * r + r + 1.0f};
+}
+
+inline constexpr float kLeastExp = -87.33654f, kMostExp = 88.72283f;
+
+}  // namespace vector_detail
+
+// exp to about 1 ulp. Below -87.33 the result is 0 (denormals are flushed), above 88.72 it is +inf,
+// and NaN stays NaN.
+inline Vec exp(Vec x) {
+  using namespace vector_detail;
+  const Vec low = broadcast(kLeastExp), high = broadcast(kMostExp);
+  // A NaN is compared false, and so clamped too.
+  const Vec above = x > low ? x : low;
+  const auto [n, p] = scaled_exp(above < high ? above : high);
   // 2^n in two factors: n reaches 128, one more than a float's exponent holds.
-  const Vec finite = n == n ? n : broadcast(0.0f);
-  const IntVec whole = __builtin_convertvector(finite, IntVec);
-  const IntVec half = whole >> 1;
+  const IntVec whole = __builtin_convertvector(n, IntVec), half = whole >> 1;
   const IntVec bits1 = (half + 127) << 23, bits2 = ((whole - half) + 127) << 23;
   Vec s1, s2;
   std::memcpy(&s1, &bits1, sizeof s1);
@@ -99,6 +114,18 @@ inline Vec exp(Vec x) {
   Vec y = (p * s1) * s2;
   y = x < low ? broadcast(0.0f) : y;
   y = x > high ? broadcast(__builtin_inff()) : y;
+  return x == x ? y : x;
+}
+
+// The same bits for x <= 0, where 2^n is one factor and nothing overflows: the exp of a softmax.
+inline Vec exp_nonpositive(Vec x) {
+  using namespace vector_detail;
+  const Vec low = broadcast(kLeastExp);
+  const auto [n, p] = scaled_exp(x > low ? x : low);
+  const IntVec bits = (__builtin_convertvector(n, IntVec) + 127) << 23;
+  Vec scale;
+  std::memcpy(&scale, &bits, sizeof scale);
+  const Vec y = x < low ? broadcast(0.0f) : p * scale;
   return x == x ? y : x;
 }
 

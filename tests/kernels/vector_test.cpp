@@ -45,6 +45,18 @@ TEST(VectorExp, Edges) {
   EXPECT_LE(ulps(exp1(-87.0f), std::exp(-87.0)), 2.0);
 }
 
+TEST(VectorExp, NonpositiveIsTheSame) {
+  flush_denormals();
+  const auto same = [](float x) {
+    const float a = exp1(x), b = exp_nonpositive(broadcast(x))[0];
+    EXPECT_TRUE(a == b || (std::isnan(a) && std::isnan(b))) << x << ": " << a << " and " << b;
+  };
+  for (int i = 0; i <= 900000; ++i) same(static_cast<float>(i) * -1e-4f);
+  for (const float x : {-0.0f, -1e-40f, -1e30f, -std::numeric_limits<float>::infinity(),
+                        std::numeric_limits<float>::quiet_NaN()})
+    same(x);
+}
+
 TEST(VectorExp, EveryLaneAlike) {
   for (const float x : {0.0f, -88.0f, 88.0f, 3.7f, -1e30f, 1e-40f}) {
     const Vec all = exp(broadcast(x));
