@@ -2,22 +2,60 @@
 
 #include "cli/commands.h"
 #include "cli/run_arguments.h"
+#include "config/read.h"
+#include "config/resume.h"
 #include "config/write.h"
+#include "core/spelling.h"
 #include "train/loop.h"
 
 namespace headroom {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Whether --resume=HOW continues the run in `out` (then what that needs is in the job) or, with
+// auto, starts it.
+void choose_resume(const std::string& how, const RunConfig& config, TrainJob& job) {
+  if (how != "yes" && how != "auto") {
+    throw Error(Exit::kUsage,
+                "--resume: expected --resume or --resume=auto, found " + in_quotes(how));
+  }
+  if (job.force) {
+    throw Error(Exit::kUsage, "--resume continues a run and --force starts it again; give one");
+  }
+  const std::string out = job.out.string();
+  if (fs::exists(job.out / "config.json")) {
+    const RunConfig run = read_run_config((job.out / "config.json").string());
+    require_resumable(run, config, out);
+    job.resume = {.steps = run.train.steps, .log_every = run.run.log_every};
+    return;
+  }
+  const bool used = fs::exists(job.out) && !(fs::is_directory(job.out) && fs::is_empty(job.out));
+  if (used) throw Error(Exit::kFile, out + ": is no run directory, config.json is missing in it");
+  if (how == "auto") return;
+  throw Error(Exit::kFile, out +
+                               ": no run to resume there; --out names another directory, "
+                               "--resume=auto starts a run where there is none");
+}
+
+}  // namespace
 
 Exit train_command(Arguments args) {
   ConfigArguments arguments;
-  std::optional<std::string> out, init_from;
+  std::optional<std::string> out, init_from, resume;
   bool force = false, quiet = false;
   CommandLine line(
       "train",
       "Trains the model of a config and writes its curves and checkpoints to a run directory.",
       "headroom train configs/quickstart/rank-16.json\n"
-      "headroom train my.json --set train.optimizer.lr=3e-3 --set seed=1 --out runs/lr-3e-3");
+      "headroom train my.json --set train.optimizer.lr=3e-3 --set seed=1 --out runs/lr-3e-3\n"
+      "headroom train my.json --out runs/mine --resume=auto");
   arguments.declare(line);
   line.text("--out", out, "DIR", "The run directory to make; the default is runs/NAME-HASH.");
+  line.flag_or_text("--resume", resume, "yes", "auto",
+                    "Continue the run in the directory from its newest checkpoint, to the same "
+                    "files as if it had never stopped; --resume=auto starts it where there is "
+                    "none, so that one command serves both.");
   line.flag("--force", force, "Move a used run directory aside instead of refusing it.");
   line.text("--init-from", init_from, "FILE",
             "Start from the parameters of this checkpoint or weights file.");
@@ -31,12 +69,9 @@ Exit train_command(Arguments args) {
   job.notes.push_back(arguments.choose_threads());
   for (const std::string& warning : warnings(config)) job.notes.push_back("warning: " + warning);
   if (init_from) job.init_from = *init_from;
-  if (out) {
-    job.out = *out;
-  } else {
-    job.out = default_run_directory(config);
-    std::filesystem::create_directories(job.out.parent_path());
-  }
+  job.out = out ? fs::path(*out) : default_run_directory(config);
+  if (resume) choose_resume(*resume, config, job);
+  if (!out && !job.resume) fs::create_directories(job.out.parent_path());
   return train(job).exit;
 }
 

@@ -8,11 +8,14 @@
 #include <cerrno>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "core/error.h"
 
 namespace headroom {
 namespace {
+
+constexpr const char* kTemporaryMark = ".tmp-";
 
 [[noreturn]] void fail(const std::filesystem::path& path, const char* doing, int error) {
   throw Error(Exit::kFile, path.string() + ": cannot " + doing + ": " + std::strerror(error));
@@ -56,7 +59,8 @@ void sync_folder(const std::filesystem::path& folder) {
 }
 
 std::filesystem::path temporary_beside(const std::filesystem::path& path) {
-  return folder_of(path) / ("." + path.filename().string() + ".tmp-" + std::to_string(::getpid()));
+  return folder_of(path) /
+         ("." + path.filename().string() + kTemporaryMark + std::to_string(::getpid()));
 }
 
 }  // namespace
@@ -121,9 +125,28 @@ void replace_link(const std::filesystem::path& link, const std::string& target) 
   sync_folder(folder_of(link));
 }
 
-LineFile::LineFile(const std::filesystem::path& path)
+void remove_temporaries(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> found;
+  std::error_code problem;
+  std::filesystem::directory_iterator at(folder, problem), end;
+  for (; !problem && at != end; at.increment(problem)) {
+    const std::string name = at->path().filename().string();
+    if (name.starts_with(".") && name.find(kTemporaryMark) != std::string::npos) {
+      found.push_back(at->path());
+    }
+  }
+  for (const std::filesystem::path& path : found) {
+    if (problem || (!std::filesystem::remove(path, problem) && problem)) break;
+  }
+  if (problem) fail(folder, "remove temporary files", problem.value());
+}
+
+LineFile::LineFile(const std::filesystem::path& path, Mode mode)
     : path_(path),
-      descriptor_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666)) {
+      descriptor_(::open(
+          path.c_str(),
+          O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (mode == Mode::kTruncate ? O_TRUNC : 0),
+          0666)) {
   if (descriptor_ < 0) fail(path_, "write", errno);
 }
 
@@ -138,6 +161,10 @@ void LineFile::append(std::string_view line) {
   std::string text(line);
   text += '\n';
   if (const int error = write_all(descriptor_, text)) fail(path_, "write", error);
+}
+
+void LineFile::sync() {
+  if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail(path_, "write", errno);
 }
 
 }  // namespace headroom

@@ -24,17 +24,23 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
 // atomically.
 void replace_link(const std::filesystem::path& link, const std::string& target);
 
+// Removes what writes of an earlier process left in this folder when it was killed. Only for a
+// folder in which nobody else writes now.
+void remove_temporaries(const std::filesystem::path& folder);
+
 // An append-only text file whose lines are on disk (written through, not buffered) when append
 // returns.
 class LineFile {
  public:
-  explicit LineFile(const std::filesystem::path& path);  // creates or truncates
+  enum class Mode { kTruncate, kContinue };  // both create the file where there is none
+  explicit LineFile(const std::filesystem::path& path, Mode mode = Mode::kTruncate);
   ~LineFile();
   LineFile(const LineFile&) = delete;
   LineFile& operator=(const LineFile&) = delete;
   LineFile(LineFile&& other) noexcept;
   LineFile& operator=(LineFile&&) = delete;
   void append(std::string_view line);  // adds the newline
+  void sync();                         // the lines so far survive a power cut
 
  private:
   std::filesystem::path path_;

@@ -105,21 +105,30 @@ bool is_checkpoint(const safetensors::Archive& archive) {
   return format != nullptr && *format == kFormat;
 }
 
-template <class S>
-TrainState load_checkpoint(const safetensors::Archive& archive, const ParamTable& table,
-                           std::span<S> params, Optimizer<S>& optimizer) {
-  if (!is_checkpoint(archive)) fail(archive, "holds weights but is no checkpoint of headroom");
+TrainState checkpoint_state(const safetensors::Archive& archive) {
+  if (!is_checkpoint(archive)) {
+    fail(archive,
+         "holds weights but is no checkpoint of headroom; --init-from starts a new run "
+         "from such a file");
+  }
   if (!archive.has_checksums()) fail(archive, "has no checksums");
   if (const std::string version = require(archive, "version"); version != kVersion) {
     fail(archive, "has checkpoint version " + version + ", this program reads " + kVersion);
   }
+  TrainState state;
+  for_each_field(state, [&](const char* name, auto& field) { read_field(archive, name, field); });
+  return state;
+}
+
+template <class S>
+TrainState load_checkpoint(const safetensors::Archive& archive, const ParamTable& table,
+                           std::span<S> params, Optimizer<S>& optimizer) {
+  const TrainState state = checkpoint_state(archive);
   if (const std::string type = require(archive, "optimizer");
       type != optimizer_name(optimizer.type())) {
     fail(archive, "was made with optimizer " + type + ", the config says " +
                       optimizer_name(optimizer.type()));
   }
-  TrainState state;
-  for_each_field(state, [&](const char* name, auto& field) { read_field(archive, name, field); });
   const bool has_v = !optimizer.v().empty();
   check_tensors(archive, table, "");
   check_tensors(archive, table, kM);

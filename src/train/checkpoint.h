@@ -55,6 +55,9 @@ void save_checkpoint(const std::filesystem::path& file, const ParamTable& table,
 
 bool is_checkpoint(const safetensors::Archive& archive);
 
+// The state alone. Throws Error(kCorrupt) as load_checkpoint does.
+TrainState checkpoint_state(const safetensors::Archive& archive);
+
 // Fills parameters and moments (the arrays are untouched on error) and returns the state. Throws
 // Error(kCorrupt) naming the path and the tensor or field for what is missing, extra, of another
 // shape or not finite.

@@ -28,9 +28,38 @@ void CheckpointFolder::save(std::uint64_t step, bool is_best,
                             const std::function<void(const std::filesystem::path&)>& write) {
   const std::string name = checkpoint_name(step);
   write(folder_ / name);
+  interim_.erase(step);
   replace_link(folder_ / kLastLink, name);
   if (is_best) replace_link(folder_ / kBestLink, name);
-  prune();
+  prune(step);
+}
+
+void CheckpointFolder::save_interim(
+    std::uint64_t step, const std::function<void(const std::filesystem::path&)>& write) {
+  const std::string name = checkpoint_name(step);
+  write(folder_ / name);
+  interim_.insert(step);
+  replace_link(folder_ / kLastLink, name);
+  prune(step);
+}
+
+void CheckpointFolder::resume(std::uint64_t step, std::optional<std::uint64_t> best_step,
+                              const std::vector<std::uint64_t>& interim) {
+  interim_.insert(interim.begin(), interim.end());
+  const auto point = [&](const char* link, const std::string& target) {
+    std::error_code none;
+    if (std::filesystem::read_symlink(folder_ / link, none) != target) {
+      replace_link(folder_ / link, target);
+    }
+  };
+  point(kLastLink, checkpoint_name(step));
+  if (best_step && std::filesystem::exists(folder_ / checkpoint_name(*best_step))) {
+    point(kBestLink, checkpoint_name(*best_step));
+  } else {
+    std::error_code none;
+    std::filesystem::remove(folder_ / kBestLink, none);
+  }
+  prune(step);
 }
 
 std::vector<std::uint64_t> CheckpointFolder::steps() const {
@@ -54,16 +83,27 @@ std::vector<std::uint64_t> CheckpointFolder::steps() const {
   return found;
 }
 
-void CheckpointFolder::prune() const {
+void CheckpointFolder::prune(std::uint64_t newest) {
   std::error_code problem;
-  const std::filesystem::path best = std::filesystem::read_symlink(folder_ / kBestLink, problem);
-  const std::vector<std::uint64_t> found = steps();
-  for (std::size_t i = 0; i + keep_ < found.size(); ++i) {
-    const std::string name = checkpoint_name(found[i]);
-    if (best == name) continue;
-    if (!std::filesystem::remove(folder_ / name, problem) && problem) {
-      throw Error(Exit::kFile, (folder_ / name).string() + ": cannot remove: " + problem.message());
+  const auto remove = [&](std::uint64_t step) {
+    const std::filesystem::path file = folder_ / checkpoint_name(step);
+    if (!std::filesystem::remove(file, problem) && problem) {
+      throw Error(Exit::kFile, file.string() + ": cannot remove: " + problem.message());
     }
+  };
+  for (auto at = interim_.begin(); at != interim_.end();) {
+    if (*at == newest) {
+      ++at;
+      continue;
+    }
+    remove(*at);
+    at = interim_.erase(at);
+  }
+  const std::filesystem::path best = std::filesystem::read_symlink(folder_ / kBestLink, problem);
+  std::vector<std::uint64_t> found = steps();
+  std::erase_if(found, [&](std::uint64_t step) { return interim_.contains(step); });
+  for (std::size_t i = 0; i + keep_ < found.size(); ++i) {
+    if (best != checkpoint_name(found[i])) remove(found[i]);
   }
 }
 

@@ -43,8 +43,8 @@ class StderrSink final : public spdlog::sinks::base_sink<std::mutex> {
 // write is kept here and thrown by Log.
 class FileSink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
-  void open(const std::filesystem::path& path) {
-    file_.emplace(path);
+  void open(const std::filesystem::path& path, bool append) {
+    file_.emplace(path, append ? LineFile::Mode::kContinue : LineFile::Mode::kTruncate);
     for (const std::string& line : waiting_) file_->append(line);
     waiting_.clear();
   }
@@ -92,7 +92,7 @@ Log::Log(bool quiet, bool terminal)
 
 Log::~Log() { hide(); }
 
-void Log::open(const std::filesystem::path& file) { sinks_->file->open(file); }
+void Log::open(const std::filesystem::path& file, bool append) { sinks_->file->open(file, append); }
 
 void Log::line(int level, const std::string& text, bool to_stderr) {
   const std::string below = shown_;

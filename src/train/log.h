@@ -16,7 +16,8 @@ class Log {
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
-  void open(const std::filesystem::path& file);  // the lines so far go there first
+  // The lines so far go there first; `append`: after what the file holds.
+  void open(const std::filesystem::path& file, bool append = false);
 
   // One line each. Throw Error(kFile) with the path if log.txt cannot be written.
   void info(const std::string& text);

@@ -41,7 +41,8 @@ constexpr Metric kMetrics[] = {
     {.name = "elapsed_s",
      .file = kTrain,
      .unit = "s",
-     .sentence = "Time since the start of the run, evaluations and checkpoints included."},
+     .sentence = "Time spent on the run so far, evaluations and checkpoints included, summed over "
+                 "resumes."},
     {.name = "dims",
      .file = kTrain,
      .unit = "coordinates",

@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "core/file.h"
+#include "train/run_lock.h"
 
 namespace headroom {
 namespace {
@@ -23,8 +24,8 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void refuse_used(const fs::path& path) {
   throw Error(Exit::kUsage, path.string() +
-                                ": already holds files; choose another folder with --out, or move "
-                                "this one aside with --force");
+                                ": already holds files; continue that run with --resume, choose "
+                                "another folder with --out, or move this one aside with --force");
 }
 
 // 0 or errno. Never replaces anything but (on file systems without RENAME_NOREPLACE) an empty
@@ -45,6 +46,8 @@ void fill(const fs::path& folder, std::span<const NewFile> files) {
 }
 
 fs::path move_aside(const fs::path& folder) {
+  RunLock lock;  // a live run would go on writing into the folder that takes this one's name
+  if (fs::exists(folder / RunLock::kFile)) lock = RunLock(folder);
   for (int n = 1;; ++n) {
     fs::path aside = folder;
     aside += ".old-" + std::to_string(n);

@@ -16,9 +16,9 @@ struct NewFile {
 // renamed, so of two runs that want the same name at once one gets it and the other is refused. A
 // folder that exists and is empty (a mount point, say) is filled in place.
 //
-// A folder in use: Error(kUsage) with advice, or with `force` it is renamed to `wanted`.old-N
-// first, and that name is returned. No parent, no permission, no space: Error(kFile) with the path;
-// nothing is left.
+// A used folder: Error(kUsage) with advice, or (unless another process is training in it) with
+// `force` it is renamed to `wanted`.old-N first, and that name is returned. No parent, no
+// permission, no space: Error(kFile) with the path; nothing is left.
 std::optional<std::filesystem::path> make_run_directory(const std::filesystem::path& wanted,
                                                         bool force, std::span<const NewFile> files);
 

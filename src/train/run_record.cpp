@@ -1,5 +1,6 @@
 #include "train/run_record.h"
 
+#include "core/numbers.h"
 #include "train/host.h"
 
 namespace headroom {
@@ -40,9 +41,33 @@ std::string run_json(const RunRecord& r) {
       {"best", best_value(r.best)},
       {"exit_reason", json::text(r.exit_reason)},
       {"exit_code", r.exit_code ? whole(static_cast<std::uint64_t>(*r.exit_code)) : json::Value()},
+      {"resumes", whole(r.resumes)},
+      {"init_from", r.init_from.empty() ? json::Value() : json::text(r.init_from)},
   };
   if (r.construction) root.emplace_back("construction", *r.construction);
   return json::write(json::Value(std::move(root))) + "\n";
+}
+
+EarlierRun read_earlier_run(const std::filesystem::path& run_json) {
+  EarlierRun run;
+  if (!std::filesystem::exists(run_json)) return run;
+  const json::Value root = json::parse_file(run_json.string());
+  const auto text = [&](const char* key, std::string& out) {
+    const json::Value* const value = root.find(key);
+    const auto* const found = value == nullptr ? nullptr : std::get_if<std::string>(&value->data);
+    if (found != nullptr) out = *found;
+  };
+  const auto number = [&](const char* key) {
+    const json::Value* const value = root.find(key);
+    return value == nullptr ? nullptr : std::get_if<json::Number>(&value->data);
+  };
+  text("start", run.start);
+  text("exit_reason", run.exit_reason);
+  text("init_from", run.init_from);
+  if (const auto* const elapsed = number("elapsed_s"))
+    run.elapsed_s = read_real(elapsed->text).value;
+  if (const auto* const resumes = number("resumes")) run.resumes = read_whole(resumes->text).value;
+  return run;
 }
 
 }  // namespace headroom

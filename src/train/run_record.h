@@ -32,9 +32,22 @@ struct RunRecord {
   std::string exit_reason = "running";  // "done", "patience", "SIGTERM", or the error's line
   std::optional<int> exit_code;
   std::optional<json::Value> construction;  // only of a hand-set model
+  std::uint64_t resumes = 0;  // how often the run was continued
+  std::string init_from;      // the file its parameters came from; "": drawn
 };
 
 // Keys only ever get added; "schema" counts incompatible changes.
 std::string run_json(const RunRecord& record);
+
+// What a run that goes on takes over from the run.json of the processes before it.
+struct EarlierRun {
+  std::string start, exit_reason, init_from;
+  double elapsed_s = 0;
+  std::uint64_t resumes = 0;
+};
+
+// Fields that are missing, as all are without a file, keep their defaults. Throws Error(kUsage) for
+// a file that is no JSON, Error(kFile) for one that cannot be read.
+EarlierRun read_earlier_run(const std::filesystem::path& run_json);
 
 }  // namespace headroom

@@ -35,6 +35,16 @@ struct TrainJob {
   std::optional<std::filesystem::path> init_from;
   std::function<void(const ParamTable& table, std::span<float> params)> set_parameters;
 
+  // Continues the run in `out`, whose config so far had these values; the rest of it must be as
+  // here but for fields without effect on updates that were taken (config/resume.h).
+  struct Earlier {
+    std::uint64_t steps = 0, log_every = 1;
+  };
+  std::optional<Earlier> resume;
+  // For tests: asked after each update; true stops the run as a signal does, a foreign exception
+  // leaves it as a kill does.
+  std::function<bool(std::uint64_t step)> stop_after;
+
   std::string version, commit;  // of this program, for run.json
   std::vector<std::string> command_line;
   std::optional<json::Value> construction;  // what the parameters were made from, for run.json

@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 
 class LoopTest : public testing::Test {
  protected:
+  explicit LoopTest(const fs::path& parent = fs::temp_directory_path()) : folder(parent) {}
   void SetUp() override { clear_stop_signal(); }
   void TearDown() override { clear_stop_signal(); }
   TemporaryFolder folder;

@@ -46,10 +46,9 @@ TEST(RunDirectory, AUsedOneIsRefusedWithAdvice) {
   make_run_directory(folder / "run", false, kFiles);
   const Error error = refusal(folder / "run");
   EXPECT_EQ(error.code(), Exit::kUsage);
-  for (const char* word : {"run", "--out", "--force"}) {
+  for (const char* word : {"run", "--out", "--force", "--resume"}) {
     EXPECT_NE(std::string(error.what()).find(word), std::string::npos);
   }
-  EXPECT_EQ(std::string(error.what()).find("--resume"), std::string::npos);
   EXPECT_EQ(entries(folder.path()), 1u);
 }
 

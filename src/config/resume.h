@@ -1,0 +1,15 @@
+// With which config a run may go on.
+#pragma once
+
+#include "config/run_config.h"
+
+namespace headroom {
+
+// `given` continues a run of config `run` where every update taken so far would have been the same:
+// the two may differ in the section `run`, and `given` may have more train.steps where that moves
+// no learning rate (a schedule with steps of its own, or a constant one whose warm-up keeps its
+// length). Values are compared after resolving what is null. Throws Error(kUsage) naming `folder`
+// and every other key that differs, with both values.
+void require_resumable(const RunConfig& run, const RunConfig& given, const std::string& folder);
+
+}  // namespace headroom
