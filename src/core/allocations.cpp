@@ -17,12 +17,10 @@ void count() { n_allocations.fetch_add(1, std::memory_order_relaxed); }
 
 // glibc lets a program define these; they count and go on to glibc's own.
 extern "C" {
-// NOLINTBEGIN(bugprone-reserved-identifier)
 void* __libc_malloc(std::size_t size);
 void* __libc_calloc(std::size_t n, std::size_t size);
 void* __libc_realloc(void* p, std::size_t size);
 void* __libc_memalign(std::size_t alignment, std::size_t size);
-// NOLINTEND(bugprone-reserved-identifier)
 
 void* malloc(std::size_t size) {
   count();
