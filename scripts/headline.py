@@ -17,9 +17,11 @@ schedule and the batch, stays as it is there, and the FFN is four times as wide 
     full_key     key size d, value size d / heads
     more_heads   plain heads of the same key and value size, the fewest with at least as many parameters as `both`
 
-With one head (r = d) full_key is plain, and a mixing is one number: times the weights it does what the values can do themselves,
-times the scores it is a temperature that is learned. So only `plain` and `scores` are trained there. A finished run is left as it is, so an interrupted grid goes on where it stopped. Parameters, FLOPs and d * heads * r
-are those that `headroom check` prints. Needs Python 3.9, nothing else.
+With one head (r = d) full_key is plain, and a mixing is one number: times the weights it does what the values can do
+themselves, times the scores it is a temperature that is learned. So only `plain` and `scores` are trained there.
+
+A finished run is left as it is, so an interrupted grid goes on where it stopped; one grid at a time, please. Parameters, FLOPs and
+d * heads * r are those that `headroom check` prints. Needs Python 3.9, nothing else.
 """
 import argparse
 import concurrent.futures
@@ -37,9 +39,9 @@ VARIANTS = [*MIXED, "full_key", "more_heads"]
 FINISHED = {0: "done", 4: "diverged"}  # exit codes after which a run will not get any further
 LAST = 100  # updates whose losses the final training loss is the mean of
 
-COLUMNS = ["width", "points", "layers", "heads", "key_size", "value_size", "variant", "seed", "d_h_r", "parameters",
+COLUMNS = ["width", "points", "layers", "lr", "heads", "key_size", "value_size", "variant", "seed", "d_h_r", "parameters",
            "flops_per_token", "train_loss", "held_out_loss", "held_out_sem", "best_linear_map", "status", "commit"]
-MODEL = COLUMNS[:7] + COLUMNS[8:11]  # the columns that seeds share
+MODEL = COLUMNS[:8] + COLUMNS[9:12]  # the columns that seeds share
 SUMMARY = [*MODEL, "seeds", "diverged", "train_median", "train_lowest", "train_highest", "held_out_median", "held_out_lowest",
            "held_out_highest", "best_linear_map"]
 
@@ -129,14 +131,17 @@ class Grid:
         """Trains what is missing, seed by seed."""
         width, layers = self.args.width, self.args.layers
         models = list(self.models(width, layers))
+        lr = self.args.lr
+        rate, changed = (f"-lr{lr}", {"train.optimizer.lr": lr}) if lr else ("", {})
         with concurrent.futures.ThreadPoolExecutor(self.args.jobs) as pool:
             waiting = []
             for seed in self.args.seeds:
                 for variant, heads, key_size, value_size in models:
                     fields = settings(width, layers, heads, key_size, value_size, variant)
-                    run = os.path.join(self.folder, f"d{width}-l{layers}", f"{variant}-{heads}x{key_size}-seed-{seed}")
+                    name = f"{variant}-{heads}x{key_size}"
+                    run = os.path.join(self.folder, f"d{width}-l{layers}{rate}", f"{name}-seed-{seed}")
                     self.checked(fields)  # here, so that only one check runs at a time
-                    waiting.append(pool.submit(self.train, run, {"name": f"{variant}-{heads}x{key_size}", **fields}, seed))
+                    waiting.append(pool.submit(self.train, run, fields | changed | {"name": name}, seed))
             for one in waiting:
                 one.result()
 
@@ -168,8 +173,9 @@ def row_of(grid, run, variant):
     model = grid.checked(settings(width, layers, attention["heads"], attention["key_size"], attention["value_size"], variant))
     if model["parameters"] != status["parameters"]:
         raise SystemExit(f"headline: {run}: {status['parameters']} parameters, but headroom check says {model['parameters']}")
-    row = {"width": width, "points": config["task"]["points"], "layers": layers, "heads": attention["heads"],
-           "key_size": attention["key_size"], "value_size": attention["value_size"], "variant": variant, "seed": config["seed"],
+    row = {"width": width, "points": config["task"]["points"], "layers": layers,
+           "lr": config["train"]["optimizer"]["lr"], "heads": attention["heads"], "key_size": attention["key_size"],
+           "value_size": attention["value_size"], "variant": variant, "seed": config["seed"],
            "d_h_r": model["d_h_r"], "parameters": status["parameters"],
            "flops_per_token": f"{model['forward_flops_per_token']:.0f}",
            "status": FINISHED[status["exit_code"]], "commit": status["commit"]}
@@ -185,7 +191,8 @@ def row_of(grid, run, variant):
 
 
 def order(row):
-    return int(row["width"]), int(row["layers"]), int(row["value_size"]), VARIANTS.index(row["variant"]), int(row["seed"])
+    return (int(row["width"]), int(row["layers"]), -float(row["lr"]), int(row["value_size"]), VARIANTS.index(row["variant"]),
+            int(row["seed"]))
 
 
 def collect(grid):
@@ -231,13 +238,14 @@ def write(path, columns, rows):
 
 
 def show(lines):
-    shape = "{:>5} {:>6} {:>11} {:>10} {:>6} {:>10} {:>8} {:>5} {:>8} {:>8} {:>8}"
-    print(shape.format("width", "layers", "heads x key", "variant", "d*H*r", "parameters", "FLOPs", "seeds", "median", "lowest",
-                       "highest"))
+    shape = "{:>5} {:>6} {:>6} {:>11} {:>10} {:>6} {:>10} {:>8} {:>5} {:>8} {:>8} {:>8}"
+    print(shape.format("width", "layers", "lr", "heads x key", "variant", "d*H*r", "parameters", "FLOPs", "seeds", "median",
+                       "lowest", "highest"))
     for line in lines:
-        print(shape.format(line["width"], line["layers"], f"{line['heads']} x {line['key_size']}", line["variant"], line["d_h_r"],
-                           line["parameters"], line["flops_per_token"], line["seeds"],
-                           *(line.get(f"held_out_{what}", "diverged") for what in ("median", "lowest", "highest"))))
+        numbers = [line[column] for column in ("d_h_r", "parameters", "flops_per_token", "seeds")]
+        errors = [line.get(f"held_out_{what}", "diverged") for what in ("median", "lowest", "highest")]
+        print(shape.format(line["width"], line["layers"], line["lr"], f"{line['heads']} x {line['key_size']}", line["variant"],
+                           *numbers, *errors))
 
 
 def main():
@@ -246,6 +254,7 @@ def main():
     option("--width", type=int, default=16, choices=(16, 32, 64), help="of the model and of the points (%(default)s)")
     option("--layers", type=int, default=1, choices=(1, 2, 3), help="layers (%(default)s)")
     option("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4], help="seeds of data and weights (0 1 2 3 4)")
+    option("--lr", type=float, help="another learning rate than the recipe's .01")
     option("--ranks", type=int, nargs="+", default=[], help="only these key sizes of the plain heads (all)")
     option("--variants", nargs="+", default=VARIANTS, choices=VARIANTS, metavar="VARIANT", help="only these (all)")
     option("--jobs", type=int, default=1, help="runs at a time, one thread each (%(default)s)")

@@ -10,6 +10,7 @@ LABELS = {
     "plain": "plain heads", "weights": "weights mixed", "more_heads": "plain, more heads",
     "full_key": "key size = width", "scores": "scores mixed", "both": "both mixed",
 }
+RATE = 0.01  # the recipe's learning rate, not worth a word in a title
 DODGE = 1.035  # lines of equal height stay apart by this factor along the x axis
 
 
@@ -23,15 +24,16 @@ def number(row, column):
 
 
 class Panel:
-    """One width and depth: {variant: {rank: [held-out error of a seed, nan where it diverged]}}."""
+    """One width, depth and learning rate: {variant: {rank: [held-out error of a seed, nan where it diverged]}}."""
 
-    def __init__(self, width, layers):
-        self.width, self.layers = width, layers
+    def __init__(self, width, layers, lr):
+        self.width, self.layers, self.lr = width, layers, lr
         self.errors, self.linear = {}, math.nan
 
     @property
     def title(self):
-        return f"width {self.width}, {self.layers} layer{'s' if self.layers > 1 else ''}"
+        rate = "" if self.lr == RATE else f", rate {self.lr:g}"
+        return f"width {self.width}, {self.layers} layer{'s' if self.layers > 1 else ''}{rate}"
 
     def ranks(self):
         return sorted({rank for ranks in self.errors.values() for rank in ranks})
@@ -41,10 +43,10 @@ class Panel:
 
 
 def panels(path, column):
-    """The panels of a table that scripts/headline.py wrote, by width and layers."""
+    """The panels of a table that scripts/headline.py wrote, in order."""
     found = {}
     for row in runs.read_csv(path):
-        key = int(number(row, "width")), int(number(row, "layers"))
+        key = int(number(row, "width")), int(number(row, "layers")), number(row, "lr")
         panel = found.setdefault(key, Panel(*key))
         # The rank of the plain heads of that number is the value size in every variant, also where the keys are larger.
         ranks = panel.errors.setdefault(row["variant"], {})
@@ -52,7 +54,7 @@ def panels(path, column):
         panel.linear = number(row, "best_linear_map")
     if not found:
         raise Problem(f"{path}: no such file, or no rows in it")
-    return [found[key] for key in sorted(found)]
+    return [found[key] for key in sorted(found, key=lambda key: (key[0], key[1], -key[2]))]
 
 
 def draw_panel(axes, panel):

@@ -57,12 +57,12 @@ def ranks(folder, seeds=(0, 1, 2)):
             make(f"{folder}/rank-{size}-seed-{seed}", config(16 // size, size, seed), final)
 
 
-def table(path, errors, sizes=((16, 1),)):
+def table(path, errors, sizes=((16, 1),), lr=0.01):
     """The headline's table of these held-out errors, {(variant, rank): an error a seed, nan where it diverged}."""
-    lines = ["width,layers,heads,key_size,value_size,variant,seed,held_out_loss,best_linear_map,status"]
+    lines = ["width,layers,lr,heads,key_size,value_size,variant,seed,held_out_loss,best_linear_map,status"]
     for width, layers in sizes:
         for (variant, rank), seeds in errors.items():
             for seed, error in enumerate(seeds):
                 ended = ",0.77,diverged" if math.isnan(error) else f"{error},0.77,done"
-                lines.append(f"{width},{layers},{width // rank},{rank},{rank},{variant},{seed},{ended}")
+                lines.append(f"{width},{layers},{lr},{width // rank},{rank},{rank},{variant},{seed},{ended}")
     write(path, "\n".join([*lines, ""]))

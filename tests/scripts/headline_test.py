@@ -40,6 +40,7 @@ def write(name, text):
     with open(os.path.join(run, name), "w") as file:
         file.write(text)
 write("config.json", json.dumps({"seed": seed, "task": {"points": 16}, "model": {"width": width, "layers": layers},
+                                 "train": {"optimizer": {"lr": float(fields.get("train.optimizer.lr", 0.01))}},
                                  "run": {"log_every": 50}}))
 write("run.json", json.dumps({"exit_code": code, "parameters": parameters, "commit": "abc",
     "derived": {"model": {"attention": {"heads": heads, "key_size": key, "value_size": value}}}}))
@@ -84,7 +85,7 @@ class HeadlineTest(unittest.TestCase):
         self.assertEqual(len(rows), 3 * (4 * 6 + 2))
         row = next(r for r in rows if r["variant"] == "scores" and r["key_size"] == "4" and r["seed"] == "1")
         self.assertEqual({**row, "held_out_loss": round(float(row["held_out_loss"]), 9)}, {
-            "width": "16", "points": "16", "layers": "1", "heads": "4", "key_size": "4", "value_size": "4",
+            "width": "16", "points": "16", "layers": "1", "lr": "0.01", "heads": "4", "key_size": "4", "value_size": "4",
             "variant": "scores", "seed": "1", "d_h_r": "256", "parameters": "176", "flops_per_token": "352", "train_loss": "0.6",
             "held_out_loss": 0.41, "held_out_sem": "0.001", "best_linear_map": "0.77", "status": "done", "commit": "abc"})
         sizes = {(r["variant"], r["value_size"]): (int(r["heads"]), int(r["key_size"]), int(r["parameters"])) for r in rows}
@@ -118,6 +119,11 @@ class HeadlineTest(unittest.TestCase):
         rows = self.table("headline.csv")
         self.assertEqual({(r["width"], r["layers"]) for r in rows}, {("16", "1"), ("32", "2")})
         self.assertEqual(len(rows), 26 + 3)
+        self.run_script("--seeds", "0", "--lr", "0.003", "--ranks", "4", "--variants", "plain")
+        lines = {line["lr"]: line for line in self.table("headline-summary.csv")
+                 if (line["width"], line["variant"], line["key_size"]) == ("16", "plain", "4")}
+        self.assertEqual([line["seeds"] for line in lines.values()], ["1", "1"])  # never pooled
+        self.assertEqual(list(lines), ["0.01", "0.003"])
         self.assertEqual({r["d_h_r"] for r in rows if r["variant"] == "plain"}, {"256", "1024"})
 
     def test_a_failure_stops_the_grid_and_is_said(self):
