@@ -193,8 +193,7 @@ def examples(args):
 def headline(args):
     found = headline_figure.panels(args.csv, args.column)
     for panel in found:
-        seeds = " or ".join(map(str, panel.seeds()))
-        print(f"{panel.title}: best linear map {panel.linear:.4f}, seeds {seeds}")
+        print(f"{panel.title}: {panel.seeds()}, best linear map {panel.linear:.4f}")
     draw.save(headline_figure.picture(found, args.title), args.out)
 
 

@@ -35,11 +35,11 @@ class Panel:
         rate = "" if self.lr == RATE else f", rate {self.lr:g}"
         return f"width {self.width}, {self.layers} layer{'s' if self.layers > 1 else ''}{rate}"
 
-    def ranks(self):
-        return sorted({rank for ranks in self.errors.values() for rank in ranks})
-
     def seeds(self):
-        return sorted({len(errors) for ranks in self.errors.values() for errors in ranks.values()})
+        """How many runs stand behind a point: "5 seeds", or "1-3 seeds" where it is not the same number everywhere."""
+        counts = [len(errors) for ranks in self.errors.values() for errors in ranks.values()]
+        least, most = min(counts), max(counts)
+        return f"{most if least == most else f'{least}-{most}'} seed{'s' if most > 1 else ''}"
 
 
 def panels(path, column):
@@ -79,13 +79,13 @@ def draw_panel(axes, panel):
             axes.plot(xs, medians, label=LABELS[variant], markersize=4.5, linewidth=1.2, **look)
     if math.isfinite(panel.linear):
         axes.axhline(panel.linear, color=draw.GREY, linewidth=1, linestyle=draw.DASHES[0], zorder=1, label="best linear map")
-    ranks = panel.ranks()
+    ranks = [1 << power for power in range(panel.width.bit_length())]
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_xlim(ranks[0] / 1.3, ranks[-1] * 1.3)
     axes.set_xticks(ranks, [f"{rank}\n{panel.width // rank}" for rank in ranks])
     axes.minorticks_off()
-    axes.set_title(panel.title, fontsize=9)
+    axes.set_title(f"{panel.title} ({panel.seeds()})", fontsize=8.5)
 
 
 def picture(found, title):

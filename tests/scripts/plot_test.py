@@ -125,11 +125,11 @@ class PlotTest(unittest.TestCase):
         rows = {("plain", 4): (0.7,), ("both", 4): (0.02,)}
         fake_run.table(self.path("headline.csv"), rows, sizes=((16, 1), (16, 2), (32, 1), (64, 1)))
         done = self.plot("headline", self.path("headline.csv"), "-o", self.path("headline.svg"))
-        self.assertIn("width 16, 2 layers: best linear map 0.7700, seeds 1", done.stdout)
+        self.assertIn("width 16, 2 layers: 1 seed, best linear map 0.7700", done.stdout)
         with open(self.path("headline.svg"), encoding="utf-8") as file:
             text = file.read()
         for panel in ("width 16, 1 layer", "width 16, 2 layers", "width 32, 1 layer", "width 64, 1 layer"):
-            self.assertIn(f">{panel}<", text)
+            self.assertIn(f">{panel} (1 seed)<", text)
         self.plot("headline", self.path("headline.csv"), "-o", self.path("headline.png"), "--title", "made up")
         self.assert_png(self.path("headline.png"))
         self.assertIn("no such file", self.plot("headline", self.path("missing.csv"), code=3).stderr)
