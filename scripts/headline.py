@@ -20,8 +20,8 @@ schedule and the batch, stays as it is there, and the FFN is four times as wide 
 With one head (r = d) full_key is plain, and a mixing is one number: times the weights it does what the values can do
 themselves, times the scores it is a temperature that is learned. So only `plain` and `scores` are trained there.
 
-A finished run is left as it is, so an interrupted grid goes on where it stopped; one grid at a time, please. Parameters, FLOPs and
-d * heads * r are those that `headroom check` prints. Needs Python 3.9, nothing else.
+A finished run is left as it is, so an interrupted grid goes on where it stopped; one grid at a time, please. Parameters, FLOPs
+and d * heads * r are those that `headroom check` prints. Needs Python 3.9, nothing else.
 """
 import argparse
 import concurrent.futures

@@ -89,8 +89,8 @@ def draw_panel(axes, panel):
 
 
 def picture(found, title):
-    """All panels on one sheet, up to three beside each other, on the same scale of errors, under one legend."""
-    columns = min(3, len(found))
+    """All panels on one sheet, two or three beside each other, on the same scale of errors, under one legend."""
+    columns = min(3, len(found)) if len(found) != 4 else 2
     rows = -(-len(found) // columns)
     size = max(5.2, 2.9 * columns), 2.6 * rows + 0.4
     figure, grid = draw.plt.subplots(rows, columns, figsize=size, squeeze=False, sharey=True, layout="constrained")
@@ -110,7 +110,7 @@ def picture(found, title):
     handles = {}
     for axes in figure.axes:
         handles.update(zip(*reversed(axes.get_legend_handles_labels())))
-    heading(figure, handles, title, 4 if columns == 3 else 2)
+    heading(figure, handles, title, columns + 1)
     return figure
 
 
