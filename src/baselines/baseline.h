@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -49,8 +50,10 @@ struct BaselineScore {
   std::string name, sentence;
   Score score;
 };
-// All of them on items 0 .. n_items-1 of stream (seed, kEval, 0) at the final stage.
+// All of them on items 0 .. n_items-1 of stream (seed, kEval, 0) at the final stage. `stop`, if
+// given, is asked now and then, from any thread; once it says true the result is empty.
 std::vector<BaselineScore> evaluate_baselines(const Task& task, std::uint64_t seed,
-                                              std::size_t n_items);
+                                              std::size_t n_items,
+                                              const std::function<bool()>& stop = {});
 
 }  // namespace headroom

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <vector>
 
 #include "baselines/baseline.h"
@@ -31,7 +32,10 @@ std::vector<Item> lay_out(Arena<float>& arena, const TaskShape& shape) {
 }  // namespace
 
 std::vector<BaselineScore> evaluate_baselines(const Task& task, std::uint64_t seed,
-                                              std::size_t n_items) {
+                                              std::size_t n_items,
+                                              const std::function<bool()>& stop) {
+  std::atomic<bool> stopped{stop && stop()};
+  if (stopped) return {};
   const std::vector<std::unique_ptr<Baseline>> baselines = make_baselines(task, seed);
   const Stage stage = task.final_stage();
   std::vector<ScoreSheet> sheets(baselines.size(), ScoreSheet(task, stage));
@@ -50,6 +54,10 @@ std::vector<BaselineScore> evaluate_baselines(const Task& task, std::uint64_t se
   for (std::size_t first = 0; first < n_items; first += chunk) {
     const std::size_t count = std::min(chunk, n_items - first);
     parallel_rows(count, kTileItems, [&](std::size_t from, std::size_t n) {
+      if (stopped || (stop && stop())) {
+        stopped = true;
+        return;
+      }
       const Item& item = memory[worker()];
       for (std::size_t i = from; i < from + n; ++i) {
         Random random(seed, Purpose::kEval, 0, first + i);
@@ -60,6 +68,7 @@ std::vector<BaselineScore> evaluate_baselines(const Task& task, std::uint64_t se
         }
       }
     });
+    if (stopped) return {};
     for (std::size_t b = 0; b < baselines.size(); ++b) {
       for (std::size_t i = 0; i < count; ++i) sheets[b].add_row(row(b, i));
     }

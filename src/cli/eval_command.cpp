@@ -148,8 +148,11 @@ Exit eval_command(Arguments args) {
   load_params(archive, model.table(), model.params().flat());
 
   const std::optional<Score> score = evaluator.run(model);
-  if (!score) return stop_signal() == SIGINT ? Exit::kInterrupted : Exit::kStopped;
-  const std::vector<BaselineScore> baselines = evaluate_baselines(*task, config.eval.seed, items);
+  const std::vector<BaselineScore> baselines =
+      evaluate_baselines(*task, config.eval.seed, items, stop_requested);
+  if (!score || baselines.empty()) {
+    return stop_signal() == SIGINT ? Exit::kInterrupted : Exit::kStopped;
+  }
   const std::optional<double> expected = expected_loss(run);
   print(json ? json_report(*task, *score, baselines, expected)
              : text_report(*task, *score, baselines, expected));

@@ -7,6 +7,8 @@
 #include "config/write.h"
 #include "core/spelling.h"
 #include "train/loop.h"
+#include "train/progress.h"
+#include "train/time_budget.h"
 
 namespace headroom {
 namespace {
@@ -38,18 +40,29 @@ void choose_resume(const std::string& how, const RunConfig& config, TrainJob& jo
                                "--resume=auto starts a run where there is none");
 }
 
+// And the note that says so.
+std::string choose_budget(const std::string& text, TrainJob& job) {
+  if (text == "auto") {
+    job.time_budget_s = scheduler_seconds_left();
+    if (!job.time_budget_s) return "no time budget: SLURM_JOB_END_TIME is not set";
+  } else {
+    job.time_budget_s = read_duration_s(text);
+  }
+  return "time budget " + duration_text(*job.time_budget_s);
+}
+
 }  // namespace
 
 Exit train_command(Arguments args) {
   ConfigArguments arguments;
-  std::optional<std::string> out, init_from, resume;
+  std::optional<std::string> out, init_from, resume, budget;
   bool force = false, quiet = false;
   CommandLine line(
       "train",
       "Trains the model of a config and writes its curves and checkpoints to a run directory.",
       "headroom train configs/quickstart/rank-16.json\n"
       "headroom train my.json --set train.optimizer.lr=3e-3 --set seed=1 --out runs/lr-3e-3\n"
-      "headroom train my.json --out runs/mine --resume=auto");
+      "headroom train my.json --out runs/mine --resume=auto --time-budget 1h30m");
   arguments.declare(line);
   line.text("--out", out, "DIR", "The run directory to make; the default is runs/NAME-HASH.");
   line.flag_or_text("--resume", resume, "yes", "auto",
@@ -59,6 +72,10 @@ Exit train_command(Arguments args) {
   line.flag("--force", force, "Move a used run directory aside instead of refusing it.");
   line.text("--init-from", init_from, "FILE",
             "Start from the parameters of this checkpoint or weights file.");
+  line.text(
+      "--time-budget", budget, "2h",
+      "Stop before this much time is over, with a checkpoint and exit code 75, for --resume to "
+      "continue: 2h, 1h30m, 90m, 45s or seconds; auto: at the end of the Slurm job.");
   line.flag("--quiet", quiet, "Print nothing unless something goes wrong.");
   if (!line.parse(args)) return Exit::kDone;
 
@@ -67,6 +84,7 @@ Exit train_command(Arguments args) {
   job.force = force;
   job.quiet = quiet;
   job.notes.push_back(arguments.choose_threads());
+  if (budget) job.notes.push_back(choose_budget(*budget, job));
   for (const std::string& warning : warnings(config)) job.notes.push_back("warning: " + warning);
   if (init_from) job.init_from = *init_from;
   job.out = out ? fs::path(*out) : default_run_directory(config);

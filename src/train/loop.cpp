@@ -13,9 +13,12 @@
 namespace headroom {
 
 void Training::loop() {
+  const std::uint64_t first = state_.step, was_evaluated = state_.evaluated;
   bool patience_left = boundary();
   if (baselines_due() && !stop_requested()) {
-    files_->write_baselines(evaluate_baselines(*task_, job_.eval.seed, job_.eval.items));
+    const std::vector<BaselineScore> scores =
+        evaluate_baselines(*task_, job_.eval.seed, job_.eval.items, stop_requested);
+    if (!scores.empty()) files_->write_baselines(scores);
   }
   Progress progress(log_, state_.step, job_.train.steps);
   progress_ = &progress;
@@ -34,12 +37,19 @@ void Training::loop() {
   } else {
     if (saved_step_ != state_.step) save(Save::kInterim);
     const int signal = stop_signal();
-    finish(signal != 0 ? signal_name(signal) : "stopped",
+    const bool over = signal == 0 && budget_->over();
+    if (over && state_.step == first && was_evaluated == state_.evaluated) {
+      log_.warn("the time budget was over before a step or an evaluation was done");
+    }
+    finish(signal != 0 ? signal_name(signal)
+           : over      ? "time budget"
+                       : "stopped",
            signal == SIGINT ? Exit::kInterrupted : Exit::kStopped, true);
   }
 }
 
 void Training::update() {
+  const Clock::time_point begin = Clock::now();
   const std::uint64_t s = state_.step + 1;
   const Stage stage = task_->stage(s);
   const TaskShape shape = task_->shape(stage);
@@ -49,6 +59,7 @@ void Training::update() {
   const double loss = updater_.gradient(batch);
   const double rate = schedule_.rate(s);
   const double norm = updater_.apply(s, loss, rate);
+  budget_->took_step(std::chrono::duration<double>(Clock::now() - begin).count());
   state_.step = s;
   state_.tokens += n * (shape.tokens + shape.queries);
   state_.loss_sum += loss;
@@ -112,6 +123,7 @@ bool Training::judge(const Score& score) {
 }
 
 void Training::save(Save kind) {
+  const Clock::time_point begin = Clock::now();
   files_->sync();  // a checkpoint never stands without the rows before it
   const auto write = [&](const std::filesystem::path& file) {
     save_checkpoint(file, model_.table(), model_.params().flat(), updater_.optimizer(), state_,
@@ -124,6 +136,7 @@ void Training::save(Save kind) {
   }
   saved_step_ = state_.step;
   write_record();
+  budget_->took_checkpoint(std::chrono::duration<double>(Clock::now() - begin).count());
 }
 
 std::optional<Best> Training::best() const {

@@ -36,6 +36,9 @@ Training::Training(const TrainJob& job)
       model_(resolved_, io_, std::max(part_, evaluates_ ? evaluator_.batch() : 1)),
       updater_(model_, job.train, io_, task_->shape().token_stride, job.train.batch),
       log_(job.quiet) {
+  constexpr double kBytesPerSecond = 1e8;  // of a slow disk
+  const double bytes = 3.0 * sizeof(float) * static_cast<double>(model_.table().size());
+  budget_.emplace(start_, job.time_budget_s, bytes / kBytesPerSecond);
   plan_batch();
   describe();
 }

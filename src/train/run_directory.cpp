@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <system_error>
+#include <vector>
 
 #include "core/error.h"
 #include "core/file.h"
@@ -59,12 +61,31 @@ fs::path move_aside(const fs::path& folder) {
   }
 }
 
+// Folders that processes killed while they made this run's left beside it: making one takes
+// milliseconds, so an old one is nobody's.
+void remove_abandoned(const fs::path& parent, const std::string& prefix) {
+  constexpr std::chrono::minutes kAbandoned{10};
+  std::error_code problem;
+  std::vector<fs::path> found;
+  for (fs::directory_iterator at(parent, problem), end; !problem && at != end;
+       at.increment(problem)) {
+    if (!at->path().filename().string().starts_with(prefix)) continue;
+    std::error_code gone;
+    const auto written = fs::last_write_time(at->path(), gone);
+    if (!gone && fs::file_time_type::clock::now() - written > kAbandoned) {
+      found.push_back(at->path());
+    }
+  }
+  for (const fs::path& path : found) fs::remove_all(path, problem);  // or stays: it does no harm
+}
+
 void make_beside(const fs::path& wanted, std::span<const NewFile> files) {
-  fs::path beside = wanted.parent_path() / ("." + wanted.filename().string() + ".tmp-");
-  beside += std::to_string(::getpid());
+  const fs::path parent = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
+  const std::string prefix = "." + wanted.filename().string() + ".tmp-";
+  remove_abandoned(parent, prefix);
+  const fs::path beside = wanted.parent_path() / (prefix + std::to_string(::getpid()));
   if (::mkdir(beside.c_str(), 0777) != 0) {
     const int problem = errno;
-    const fs::path parent = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
     if (problem == ENOENT)
       fail(wanted, "create, its parent folder " + parent.string() + " is missing", problem);
     fail(wanted, "create", problem);

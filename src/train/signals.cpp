@@ -12,6 +12,8 @@ namespace {
 
 std::atomic<int> caught{0};
 std::atomic<int> interrupts{0};
+std::atomic<std::chrono::steady_clock::time_point> deadline{
+    std::chrono::steady_clock::time_point::max()};
 static_assert(std::atomic<int>::is_always_lock_free, "a handler may touch it");
 
 extern "C" void on_signal(int signal) {
@@ -34,6 +36,12 @@ void install_signal_handlers() {
 
 int stop_signal() { return caught.load(); }
 
+void set_stop_deadline(std::chrono::steady_clock::time_point time) { deadline = time; }
+
+bool stop_requested() {
+  return stop_signal() != 0 || std::chrono::steady_clock::now() >= deadline.load();
+}
+
 const char* signal_name(int signal) {
   switch (signal) {
     case SIGINT:
@@ -50,6 +58,7 @@ const char* signal_name(int signal) {
 void clear_stop_signal() {
   caught = 0;
   interrupts = 0;
+  set_stop_deadline(std::chrono::steady_clock::time_point::max());
 }
 
 }  // namespace headroom

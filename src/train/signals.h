@@ -2,6 +2,8 @@
 // them.
 #pragma once
 
+#include <chrono>
+
 namespace headroom {
 
 // Catches SIGINT, SIGTERM and SIGUSR1, and ignores SIGPIPE so that `train | head -1` does not end a
@@ -10,10 +12,12 @@ void install_signal_handlers();
 
 // The first signal caught, or 0.
 int stop_signal();
-inline bool stop_requested() { return stop_signal() != 0; }
+// A time from which on a stop is asked for as well; time_point::max(): none.
+void set_stop_deadline(std::chrono::steady_clock::time_point deadline);
+bool stop_requested();
 const char* signal_name(int signal);  // "SIGINT", ...
 
-// Forgets what was caught.
+// Forgets what was caught, and the deadline.
 void clear_stop_signal();
 
 }  // namespace headroom

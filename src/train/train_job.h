@@ -41,6 +41,9 @@ struct TrainJob {
     std::uint64_t steps = 0, log_every = 1;
   };
   std::optional<Earlier> resume;
+  // Seconds after which the run ends as by SIGTERM: the last checkpoint is written before they are
+  // over.
+  std::optional<double> time_budget_s;
   // For tests: asked after each update; true stops the run as a signal does, a foreign exception
   // leaves it as a kill does.
   std::function<bool(std::uint64_t step)> stop_after;

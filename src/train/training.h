@@ -20,6 +20,7 @@
 #include "train/run_lock.h"
 #include "train/run_record.h"
 #include "train/schedule.h"
+#include "train/time_budget.h"
 #include "train/train_job.h"
 #include "train/update.h"
 
@@ -76,6 +77,7 @@ class Training {
   const Clock::time_point start_ = Clock::now();
   double elapsed_before_ = 0;  // in the processes before this one
   RunLock lock_;
+  std::optional<TimeBudget> budget_;
   std::unique_ptr<Task> task_;
   BestRule rule_;
   Schedule schedule_;

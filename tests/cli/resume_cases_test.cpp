@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -66,7 +67,10 @@ class ResumeCases : public testing::Test {
     return fs::exists(path(name));
   }
 
-  ScratchFolder folder_{"resume cases ü"};
+  // In memory where there is such a folder: many small runs, whose files are all synced.
+  ScratchFolder folder_{"resume cases ü", ::access("/dev/shm", W_OK) == 0
+                                              ? fs::path("/dev/shm")
+                                              : fs::path(testing::TempDir())};
 };
 
 TEST_F(ResumeCases, KilledAtAnyMomentItEndsInTheSameFiles) {
@@ -215,6 +219,36 @@ TEST_F(ResumeCases, ALiveRunIsNotJoined) {
   ::kill(next, SIGINT);
   const int code = wait_for(next);
   EXPECT_TRUE(code == 130 || code == -1) << code;  // -1: before the handlers stood
+}
+
+TEST_F(ResumeCases, ATimeBudgetEndsInTimeAndResumeGoesOn) {
+  const std::vector<std::string> sets{"--set", "train.steps=100000000",
+                                      "--set", "eval.every=100000000",
+                                      "--set", "train.schedule.type=constant"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), sets.begin(), sets.end());
+    return more;
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  const BinaryResult r = train("run", with({"--time-budget", "1s"}));
+  const double took =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  EXPECT_EQ(r.exit_code, 75) << r.err;
+  EXPECT_LT(took, 3) << r.err;
+  EXPECT_NE(r.err.find("time budget after"), std::string::npos) << r.err;
+  EXPECT_NE(folder_.read("run/run.json").find("\"exit_reason\": \"time budget\""),
+            std::string::npos);
+  BinaryOptions slurm;
+  slurm.environment = {"SLURM_JOB_END_TIME=" + std::to_string(::time(nullptr) + 2)};
+  const BinaryResult again =
+      run_binary(words("run", with({"--resume", "--time-budget=auto"})), slurm);
+  EXPECT_EQ(again.exit_code, 75) << again.err;
+  EXPECT_NE(again.err.find("resumed after step"), std::string::npos) << again.err;
+  const BinaryResult none = train("short", {"--set", "train.steps=1", "--time-budget", "auto"});
+  EXPECT_EQ(none.exit_code, 0) << none.err;
+  EXPECT_NE(none.err.find("no time budget: SLURM_JOB_END_TIME is not set"), std::string::npos);
+  expect_refused(train("bad", {"--time-budget", "soon"}), 2, {"--time-budget", "soon", "1h30m"});
+  EXPECT_FALSE(fs::exists(path("bad")));
 }
 
 }  // namespace

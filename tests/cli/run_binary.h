@@ -130,9 +130,9 @@ inline void expect_refused(const BinaryResult& result, int exit_code,
 // An empty folder of its own, gone at the end.
 class ScratchFolder {
  public:
-  explicit ScratchFolder(const std::string& name = "headroom test")
-      : path_(std::filesystem::path(testing::TempDir()) /
-              (name + " " + std::to_string(::getpid()))) {
+  explicit ScratchFolder(const std::string& name = "headroom test",
+                         const std::filesystem::path& parent = testing::TempDir())
+      : path_(parent / (name + " " + std::to_string(::getpid()))) {
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_);
   }

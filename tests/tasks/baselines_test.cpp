@@ -4,6 +4,7 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <set>
 #include <vector>
@@ -251,6 +252,13 @@ TEST(Baselines, AreEvaluatedOnTheHeldOutStreamWithAnyThreads) {
     }
   }
   set_threads(threads_before);
+}
+
+TEST(Baselines, StopWhenAskedTo) {
+  const std::unique_ptr<Task> task = make_task(regression(3, 6));
+  std::atomic<int> asked = 0;
+  EXPECT_TRUE(evaluate_baselines(*task, 0, 100'000'000, [&] { return ++asked > 20; }).empty());
+  EXPECT_FALSE(evaluate_baselines(*task, 0, 10, [] { return false; }).empty());
 }
 
 TEST(Baselines, NoItemsNoScore) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <sys/wait.h>
+#include <chrono>
 #include <vector>
 
 #include "core/error.h"
@@ -70,6 +71,20 @@ TEST(RunDirectory, AnEmptyFolderIsFilledInPlace) {
   make_run_directory(folder / "empty", false, kFiles);
   EXPECT_EQ(content_of(folder / "empty/config.json"), "{}");
   EXPECT_EQ(refusal(folder / "empty").code(), Exit::kUsage);
+}
+
+TEST(RunDirectory, WhatKilledProcessesLeftBesideItGoes) {
+  const TemporaryFolder folder;
+  for (const char* name : {".run.tmp-1", ".run.tmp-2", ".other.tmp-1"}) {
+    fs::create_directories(folder / name / "checkpoints");
+    if (name != std::string(".run.tmp-2")) {
+      fs::last_write_time(folder / name, fs::file_time_type::clock::now() - std::chrono::hours(1));
+    }
+  }
+  make_run_directory(folder / "run", false, kFiles);
+  EXPECT_FALSE(fs::exists(folder / ".run.tmp-1"));
+  EXPECT_TRUE(fs::exists(folder / ".run.tmp-2"));  // perhaps of a live process
+  EXPECT_TRUE(fs::exists(folder / ".other.tmp-1"));
 }
 
 TEST(RunDirectory, OfManyAtOnceOneWins) {
