@@ -18,6 +18,7 @@ constexpr Command kCommands[] = {
     {"bench", "time training steps: where the time goes, and how near the roofline", bench_command},
     {"step", "take a few steps and dump all they computed", step_command},
     {"construct", "write a model set by hand, as theory says, as a run", construct_command},
+    {"grid", "expand a sweep into one train command a line", grid_command},
     {"describe", "list tasks, attention variants and every config field", describe_command},
 };
 

@@ -20,6 +20,7 @@ Exit step_command(Arguments args);
 Exit construct_command(Arguments args);
 Exit describe_command(Arguments args);
 Exit diff_command(Arguments args);
+Exit grid_command(Arguments args);
 
 struct Command {
   const char* name;

@@ -16,10 +16,11 @@ Exit describe_command(Arguments args) {
                    "headroom describe train.optimizer\n"
                    "headroom describe defaults > my.json\n"
                    "headroom describe config --json-schema > schema.json");
-  line.optional_argument("TOPIC", topic,
-                         "tasks, attention, metrics, constructions, config, defaults, or a section "
-                         "of the config such as "
-                         "train.optimizer; without one, the list of topics.");
+  line.optional_argument(
+      "TOPIC", topic,
+      "tasks, attention, metrics, constructions, grid, config, defaults, or a section "
+      "of the config such as "
+      "train.optimizer; without one, the list of topics.");
   line.flag("--markdown", markdown, "Print tables in Markdown.");
   line.flag("--json-schema", schema,
             "Print a JSON Schema (draft 2020-12) of the config or of a part of it.");

@@ -5,6 +5,7 @@
 
 #include "config/describe_format.h"
 #include "config/run_config.h"
+#include "config/sweep.h"
 #include "config/write.h"
 #include "core/error.h"
 #include "core/spelling.h"
@@ -129,6 +130,22 @@ std::string describe_constructions(const Defaults&, DescribeFormat format) {
   return out;
 }
 
+std::string describe_grid(const Defaults&, DescribeFormat format) {
+  const bool markdown = format == DescribeFormat::kMarkdown;
+  std::string out =
+      "A sweep file is JSON with comments, as a config is; `headroom grid` turns it into "
+      "commands. ";
+  out += "Its keys:\n\n";
+  if (markdown) out += "| key | takes | meaning |\n|---|---|---|\n";
+  for (const SweepKey& key : sweep_keys()) {
+    const std::string name = key.name, takes = key.takes;
+    out += markdown ? "| `" + name + "` | " + markdown_cell(takes) + " | " +
+                          markdown_cell(key.sentence) + " |\n"
+                    : name + "   (" + takes + ")\n    " + key.sentence + "\n";
+  }
+  return out + (markdown ? "\n```jsonc\n" : "\n") + kSweepExample + (markdown ? "```\n" : "");
+}
+
 struct Topic {
   const char* name;
   const char* sentence;
@@ -141,6 +158,7 @@ constexpr Topic kTopics[] = {
      describe_attention, "model.attention"},
     {"metrics", "every column of a run's CSV files", describe_metrics, nullptr},
     {"constructions", "every model set by hand with its settings", describe_constructions, nullptr},
+    {"grid", "the keys of a sweep file, which `headroom grid` expands", describe_grid, nullptr},
     {"config", "every field of the config: default, range and meaning", describe_config, ""},
     {"defaults", "the default config as JSON, to start from", describe_defaults, ""},
 };

@@ -127,18 +127,7 @@ json::Value set_document(const std::string& item, const Fields& fields) {
   const std::string key = item.substr(0, equals), value = item.substr(equals + 1);
   if (!is_utf8(value)) fail("--set: " + in_quotes(key) + ": the value is not valid UTF-8");
   const json::Origin origin{std::make_shared<const std::string>("--set"), 0, 0};
-  json::Value document = set_value(field_at(fields, key, "--set"), value, origin, key);
-  // From the last part of the key outwards.
-  std::string_view rest = key;
-  while (!rest.empty()) {
-    const std::size_t dot = rest.rfind('.');
-    const std::string name(dot == std::string_view::npos ? rest : rest.substr(dot + 1));
-    rest = dot == std::string_view::npos ? std::string_view() : rest.substr(0, dot);
-    json::Object object;
-    object.emplace_back(name, std::move(document));
-    document = json::Value(std::move(object), origin);
-  }
-  return document;
+  return json::nested(key, set_value(field_at(fields, key, "--set"), value, origin, key));
 }
 
 // The place of the first key that a message names and the document holds; else the document's.
@@ -195,9 +184,14 @@ RunConfig read_run_config(const std::string& path, std::span<const std::string> 
 
 RunConfig read_run_config_text(std::string_view text, std::span<const std::string> sets,
                                const std::string& source) {
+  return read_run_config_value(json::parse(text, source), sets, source);
+}
+
+RunConfig read_run_config_value(json::Value document, std::span<const std::string> sets,
+                                const std::string& source) {
   Loader loader;
-  json::Value document = loader.load(json::parse(text, source), source);
-  return finish(std::move(document), loader.layer(), sets, source);
+  json::Value merged = loader.load(std::move(document), source);
+  return finish(std::move(merged), loader.layer(), sets, source);
 }
 
 void read_settings(Fields& fields, std::span<const std::string> sets) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "config/run_config.h"
+#include "core/json.h"
 
 namespace headroom {
 
@@ -21,6 +22,10 @@ RunConfig read_run_config(const std::string& path, std::span<const std::string> 
 // folder.
 RunConfig read_run_config_text(std::string_view text, std::span<const std::string> sets = {},
                                const std::string& source = "config");
+
+// The same from a document that has been parsed, or is a part of one.
+RunConfig read_run_config_value(json::Value document, std::span<const std::string> sets,
+                                const std::string& source);
 
 // Sets fields of any struct from KEY=VALUE items as the command line's --set does, in order. Throws
 // Error(kUsage) "--set: KEY: ...".

@@ -75,6 +75,9 @@ std::string write(const Value& value, int indent = 2);
 
 // `over` on `base`: objects merge member by member, anything else replaces.
 void merge(Value& base, const Value& over);
+// Objects within objects that hold `value` at a dotted path: { "a": { "b": value } } for "a.b".
+// Each has the origin of the value.
+Value nested(std::string_view path, Value value);
 // Marks every value of the tree as coming from this layer.
 void set_layer(Value& value, int layer);
 

@@ -141,6 +141,20 @@ void merge(Value& base, const Value& over) {
   }
 }
 
+Value nested(std::string_view path, Value value) {
+  // From the last part of the path outwards.
+  while (!path.empty()) {
+    const std::size_t dot = path.rfind('.');
+    const std::string name(dot == std::string_view::npos ? path : path.substr(dot + 1));
+    path = dot == std::string_view::npos ? std::string_view() : path.substr(0, dot);
+    const Origin origin = value.origin;
+    Object object;
+    object.emplace_back(name, std::move(value));
+    value = Value(std::move(object), origin);
+  }
+  return value;
+}
+
 void set_layer(Value& value, int layer) {
   value.origin.layer = layer;
   if (auto* array = std::get_if<Array>(&value.data)) {
