@@ -43,7 +43,7 @@ struct Sweep {
 // Reads a sweep file and the config of every point, through the config's own reader: what this
 // accepts, `headroom train BASE --set ...` accepts. Writes nothing. Throws Error(kUsage), one line
 // with file, line and key path, for a mistake in the file, an impossible point (named by its
-// values), a name that is no safe path component, two points with one directory, more than 100000
+// values), a name that is no safe path component, two points with one directory, more than 10000
 // points or none; Error(kFile) for a file that cannot be read.
 Sweep read_sweep(const std::string& path);
 

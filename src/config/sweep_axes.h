@@ -10,7 +10,7 @@
 
 namespace headroom {
 
-inline constexpr std::size_t kMaxSweepPoints = 100'000;
+inline constexpr std::size_t kMaxSweepPoints = 10'000;
 
 // One field with its values, in order.
 struct SweepColumn {

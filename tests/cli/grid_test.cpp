@@ -179,12 +179,12 @@ TEST_F(Grid, SweepScriptNamesTheFailedRunAndFinishesTheOthers) {
 
 TEST_F(Grid, SweepScriptStopsItsRunsAndGoesOn) {
   const std::string script = std::string("'") + HEADROOM_SCRIPTS + "/sweep.sh' sweep.json 1";
-  sweep(R"({"train.steps": [50000]}, {"seed": [1, 2]})");
-  EXPECT_EQ(shell(script + R"( &
+  sweep(R"({"zip": {"train.steps": [20000, 3], "seed": [1, 2]}})");
+  EXPECT_EQ(shell(script + R"sh( &
 pid=$!
-until [ -n "$(find 'the runs' -name train.csv -size +1k)" ]; do sleep .05; done
+until grep -qs '^100,' 'the runs'/*/train.csv; do sleep .05; done
 kill -TERM $pid
-wait $pid)"),
+wait $pid)sh"),
             75)
       << folder_.read("output");
   // One at a time: the second has not begun, the first has its checkpoint.
