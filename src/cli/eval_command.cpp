@@ -7,6 +7,7 @@
 #include "cli/run_arguments.h"
 #include "cli/table.h"
 #include "config/read.h"
+#include "config/resume.h"
 #include "core/numbers.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_folder.h"
@@ -145,6 +146,8 @@ Exit eval_command(Arguments args) {
                       config.eval.batch.value_or(config.train.batch / config.train.accumulate));
   Model<float> model(config.model, model_io(*task), evaluator.batch(), false);
   const safetensors::Archive archive(checkpoint_path(run, checkpoint));
+  if (const std::string* trained = archive.metadata("config"))
+    require_same_model(read_run_config_text(*trained), config, archive.path().string());
   load_params(archive, model.table(), model.params().flat());
 
   const std::optional<Score> score = evaluator.run(model);

@@ -1,3 +1,5 @@
+#include <filesystem>
+
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/run_arguments.h"
@@ -33,6 +35,9 @@ Exit step_command(Arguments args) {
   if (dump.empty())
     throw Error(Exit::kUsage, "step: --dump FILE says where to write; it must be given");
 
+  std::error_code absent;  // of either file
+  if (std::filesystem::equivalent(dump, arguments.path, absent))
+    throw Error(Exit::kUsage, "step: --dump " + dump + " would overwrite the config");
   const RunConfig config = arguments.read();
   arguments.choose_threads();
   job.task = config.task;

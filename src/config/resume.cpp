@@ -83,4 +83,17 @@ void require_resumable(const RunConfig& run, const RunConfig& given, const std::
   throw Error(Exit::kUsage, message);
 }
 
+void require_same_model(const RunConfig& trained, const RunConfig& config,
+                        const std::string& file) {
+  const json::Value before = resolved_value(trained), now = resolved_value(config);
+  std::vector<Difference> found;
+  for (const char* section : {"task", "model"})
+    compare(before.find(section), now.find(section), section, found);
+  if (found.empty()) return;
+  std::vector<std::string> texts;
+  for (const Difference& d : found)
+    texts.push_back(d.key + " (" + d.run + " there, " + d.given + " here)");
+  throw Error(Exit::kCorrupt, file + ": was trained as another model: " + join(texts));
+}
+
 }  // namespace headroom

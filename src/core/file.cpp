@@ -63,6 +63,17 @@ std::filesystem::path temporary_beside(const std::filesystem::path& path) {
          ("." + path.filename().string() + kTemporaryMark + std::to_string(::getpid()));
 }
 
+// Into what is there: a device or a pipe.
+void write_through(const std::filesystem::path& path, std::span<const std::string_view> parts) {
+  Descriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (fd.get() < 0) fail(path, "write", errno);
+  int error = 0;
+  for (std::string_view part : parts)
+    if (error == 0) error = write_all(fd.get(), part);
+  if (fd.close() != 0 && error == 0) error = errno;
+  if (error != 0) fail(path, "write", error);
+}
+
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes) {
@@ -91,6 +102,17 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes
 
 void write_file_atomically(const std::filesystem::path& path,
                            std::span<const std::string_view> parts) {
+  std::error_code problem;
+  const std::filesystem::file_status status = std::filesystem::status(path, problem);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
+      !std::filesystem::is_directory(status)) {
+    write_through(path, parts);
+    return;
+  }
+  if (std::filesystem::exists(status) && std::filesystem::is_symlink(path, problem)) {
+    write_file_atomically(std::filesystem::canonical(path), parts);
+    return;
+  }
   const std::filesystem::path temporary = temporary_beside(path);
   int error = 0;
   {

@@ -15,7 +15,8 @@ namespace headroom {
 std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes);
 
 // Writes beside `path`, syncs, renames over it and syncs the folder: a reader sees the old file or
-// the new one. The temporary file is gone after an error.
+// the new one. The temporary file is gone after an error. A symbolic link stays and its target is
+// replaced; a device or pipe cannot be replaced and is written to.
 void write_file_atomically(const std::filesystem::path& path,
                            std::span<const std::string_view> parts);
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);

@@ -328,6 +328,19 @@ TEST_F(TrainCases, EvalPrintsTheModelBesideTheBaselines) {
   expect_refused(run_binary({"eval", run, "--set", "train.batch=3"}), 2, {"eval"});
 }
 
+TEST_F(TrainCases, EvalRefusesTheCheckpointOfAnotherModel) {
+  // Heads of rank 1 and of rank 4 have tensors of the same names and sizes.
+  expect_runs(train(kTiny, {"model.attention.heads=4"}, {"--out", "many", "--quiet"}));
+  expect_runs(train(kTiny, {"model.attention.heads=1"}, {"--out", "one", "--quiet"}));
+  const std::string one = (folder_.path() / "one").string(),
+                    other = (folder_.path() / "many/checkpoints/last.safetensors").string();
+  EXPECT_EQ(run_binary({"eval", one}).exit_code, 0);
+  const BinaryResult r = run_binary({"eval", one, "--checkpoint", other});
+  expect_refused(r, 5, {"another model", "model.attention.heads (4 there, 1 here)"});
+  const std::string config = folder_.put("own.json", kTiny);
+  expect_refused(run_binary({"step", config, "--dump", config}), 2, {"overwrite the config"});
+}
+
 TEST_F(TrainCases, CheckAndStepReport) {
   const std::string config = folder_.put("config.json", kTiny);
   const BinaryResult check = run_binary({"check", config});

@@ -1,9 +1,11 @@
 #include "core/file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <thread>
 
 #include "core/error.h"
 
@@ -60,6 +62,21 @@ TEST_F(Files, AFullDiskKeepsTheOldFile) {
   write_file_atomically(folder_ / "target" / "inner", "x");
   EXPECT_THROW(write_file_atomically(folder_ / "target", "x"), Error);  // a folder in the way
   EXPECT_EQ(entries(), 1u);  // and the temporary file is gone
+}
+
+TEST_F(Files, DevicesAndPipesAreWrittenToAndLinksFollowed) {
+  const std::filesystem::path pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::thread reader([&] { EXPECT_EQ(read_file(pipe, 100), "through"); });
+  write_file_atomically(pipe, "through");
+  reader.join();
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  const std::filesystem::path target = folder_ / "target", link = folder_ / "link";
+  write_file_atomically(target, "old");
+  std::filesystem::create_symlink("target", link);
+  write_file_atomically(link, "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(read_file(target, 100), "new");
 }
 
 TEST_F(Files, LinksAreReplaced) {
