@@ -4,6 +4,14 @@
 #   scripts/quickstart.sh [SEED]...       default: 0
 # Run again, it leaves finished runs as they are and trains only what is missing; remove runs/quickstart to start over.
 set -euo pipefail
+for seed in "$@"; do
+  case $seed in
+    '' | *[!0-9]*)
+      echo "usage: scripts/quickstart.sh [SEED]...   trains, with each seed (a whole number; default 0), and draws runs/quickstart/rank.png" >&2
+      exit 2
+      ;;
+  esac
+done
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
