@@ -88,19 +88,20 @@ NameTemplate default_name(const std::vector<SweepAxis>& axes, const json::Value&
 std::string name_of(const NameTemplate& name, const SweepPoint& point, const RunConfig& config) {
   std::string out;
   std::optional<json::Value> resolved;
-  for (const auto& [text, is_key] : name.parts) {
-    if (!is_key) {
-      out += text;
+  for (const NameTemplate::Part& part : name.parts) {
+    if (!part.is_key) {
+      out += part.text;
       continue;
     }
     const auto given = std::find_if(point.values.begin(), point.values.end(),
-                                    [&](const auto& value) { return value.first == text; });
+                                    [&](const auto& value) { return value.first == part.text; });
     const json::Value* value = given == point.values.end() ? nullptr : &given->second;
     if (value == nullptr) {
       if (!resolved) resolved = resolved_value(config);
-      value = find_at(*resolved, text);
+      value = find_at(*resolved, part.text);
     }
-    if (value == nullptr) fail(name.origin, "{" + text + "} does not go with " + point_text(point));
+    if (value == nullptr)
+      fail(name.origin, "{" + part.text + "} does not go with " + point_text(point));
     out += name_text(*value);
   }
   if (!is_safe_name(out)) {

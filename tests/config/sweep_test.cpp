@@ -206,8 +206,9 @@ TEST(Sweep, MistakesSayWhere) {
                {"axes[1]: train and train.batch set the same field"});
   with_refused(R"("axes": [{"seed": [0]}], "out": 5)", {"out: expected a path"});
   with_refused(R"("axes": [{"seed": [0]}], "out": "a\nb")", {"out: ", "control character"});
-  with_refused(R"("axes": [{"seed": {"from": 0, "to": 100}}, {"train.steps": {"from": 1, "to": 100}}])",
-               {"axes: more than 10000 points"});
+  with_refused(
+      R"("axes": [{"seed": {"from": 0, "to": 100}}, {"train.steps": {"from": 1, "to": 100}}])",
+      {"axes: more than 10000 points"});
 }
 
 TEST(Sweep, RangeMistakesSayWhy) {
