@@ -16,6 +16,8 @@ constexpr Command kCommands[] = {
     {"check", "look at a config before it runs: sizes, budget, time, gradients", check_command},
     {"diff", "say what differs between two runs or configs, and how they ended", diff_command},
     {"bench", "time training steps: where the time goes, and how near the roofline", bench_command},
+    {"selftest", "prove for a config that resuming, or the threads, change no bit",
+     selftest_command},
     {"step", "take a few steps and dump all they computed", step_command},
     {"construct", "write a model set by hand, as theory says, as a run", construct_command},
     {"grid", "expand a sweep into one train command a line", grid_command},

@@ -1,6 +1,7 @@
 #include "train/evaluate.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "core/numbers.h"
 #include "train/metrics.h"
@@ -32,12 +33,14 @@ Evaluator::Evaluator(const Task& task, std::uint64_t seed, std::size_t n_items, 
   lay_out(memory_);
 }
 
-std::optional<Score> Evaluator::run(Model<float>& model) {
+std::optional<Score> Evaluator::run(Model<float>& model, const std::function<void(double)>& took) {
+  using Clock = std::chrono::steady_clock;
   const Stage stage = task_.final_stage();
   const TaskShape shape = task_.shape(stage);
   ScoreSheet sheet(task_, stage);
   for (std::size_t first = 0; first < n_items_; first += batch_) {
     if (stop_requested()) return std::nullopt;
+    const Clock::time_point begin = Clock::now();
     const std::size_t count = std::min(batch_, n_items_ - first);
     const Batch items = buffer_.range(0, count);
     sample_batch(task_, seed_, Purpose::kEval, 0, first, stage, items);
@@ -51,6 +54,7 @@ std::optional<Score> Evaluator::run(Model<float>& model) {
       }
     }
     sheet.add_batch(items.input, items.target, predictions);
+    if (took) took(std::chrono::duration<double>(Clock::now() - begin).count());
   }
   return sheet.score();
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,8 +25,9 @@ class Evaluator {
  public:
   Evaluator(const Task& task, std::uint64_t seed, std::size_t n_items, std::size_t batch);
 
-  // The model must take batch() items. Nothing if stop_requested() before the last batch.
-  std::optional<Score> run(Model<float>& model);
+  // The model must take batch() items. Nothing if stop_requested() before the last batch. `took`,
+  // if given, hears how many seconds each batch took.
+  std::optional<Score> run(Model<float>& model, const std::function<void(double)>& took = {});
 
   std::size_t batch() const { return batch_; }
 

@@ -35,9 +35,9 @@ void Training::loop() {
   if (whole || !patience_left) {
     finish(whole ? "done" : "patience", Exit::kDone, true);
   } else {
-    if (saved_step_ != state_.step) save(Save::kInterim);
     const int signal = stop_signal();
-    const bool over = signal == 0 && budget_->over();
+    const bool over = signal == 0 && budget_->over();  // a quick save may move the deadline
+    if (saved_step_ != state_.step) save(Save::kInterim);
     if (over && state_.step == first && was_evaluated == state_.evaluated) {
       log_.warn("the time budget was over before a step or an evaluation was done");
     }
@@ -85,7 +85,8 @@ void Training::update() {
 bool Training::boundary() {
   bool new_best = false, evaluated = false;
   if (evaluation_due()) {
-    const std::optional<Score> score = evaluator_.run(model_);
+    const std::optional<Score> score =
+        evaluator_.run(model_, [&](double seconds) { budget_->took_step(seconds); });
     if (!score) return true;
     new_best = judge(*score);
     evaluated = true;
