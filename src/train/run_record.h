@@ -32,8 +32,8 @@ struct RunRecord {
   std::string exit_reason = "running";  // "done", "patience", "SIGTERM", or the error's line
   std::optional<int> exit_code;
   std::optional<json::Value> construction;  // only of a hand-set model
-  std::uint64_t resumes = 0;  // how often the run was continued
-  std::string init_from;      // the file its parameters came from; "": drawn
+  std::uint64_t resumes = 0;                // how often the run was continued
+  std::string init_from;                    // the file its parameters came from; "": drawn
 };
 
 // Keys only ever get added; "schema" counts incompatible changes.
