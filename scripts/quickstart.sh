@@ -2,7 +2,7 @@
 # From a fresh clone to the first picture: installs what is missing (Debian), builds the release preset, trains heads of rank
 # 1, 2, 4, 8 and 16 at one budget on nearest-neighbour retrieval, prints their held-out errors and draws them.
 #   scripts/quickstart.sh [SEED]...       default: 0
-# Run again, it leaves finished runs as they are and trains only what is missing; remove runs/quickstart to start over.
+# HEADROOM_PRESET=dev builds that preset instead, where it has been built already. Run again, it leaves finished runs as they are and trains only what is missing; remove runs/quickstart to start over.
 set -euo pipefail
 for seed in "$@"; do
   case $seed in
@@ -16,11 +16,12 @@ cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
 need "${build_packages[@]}" "${plot_packages[@]}"
-say "building (release)"
-configure release
-cmake --build --preset release --target headroom
+preset=${HEADROOM_PRESET:-release}
+say "building ($preset)"
+configure "$preset"
+cmake --build --preset "$preset" --target headroom
 
-headroom=build/release/headroom
+headroom=build/$preset/headroom
 seeds=("$@")
 [ ${#seeds[@]} -gt 0 ] || seeds=(0)
 mkdir -p runs/quickstart
