@@ -196,11 +196,7 @@ Exit check_command(Arguments args) {
   r.io = model_io(*task);
   r.resolved = resolve(r.config.model, r.io);
   if (!control.empty()) r.control.emplace(r.config, r.io, control);
-  // Of a resolved config every shape is settled, whatever the tokens.
-  ModelIo one = r.io;
-  one.tokens = 1;
-  one.queries = std::min<std::size_t>(one.queries, 1);
-  r.table = Model<float>(r.resolved, one, 1, false).table();
+  r.table = parameter_table(r.resolved, r.io);
   r.budget = model_budget(r.config.model, r.io);
   r.frozen = frozen_rows(r.table, r.config.train.freeze);
   if (r.trains()) r.timing = time_steps(r.config.task, r.config.model, r.config.train, 0.4);

@@ -3,24 +3,11 @@
 #include <cmath>
 
 #include "cli/table.h"
+#include "config/compare.h"
 #include "config/write.h"
 
 namespace headroom {
 namespace {
-
-// "PATH=VALUE" of every field below `to` that differs from the same one below `from`.
-void add_sets(std::vector<std::string>& sets, const json::Value* from, const json::Value& to,
-              const std::string& path) {
-  if (const json::Object* object = to.object()) {
-    for (const auto& [key, member] : *object)
-      add_sets(sets, from == nullptr ? nullptr : from->find(key), member,
-               path.empty() ? key : path + "." + key);
-    return;
-  }
-  if (from != nullptr && json::write(*from, 0) == json::write(to, 0)) return;
-  const auto* text = std::get_if<std::string>(&to.data);
-  sets.push_back(path + "=" + (text != nullptr ? *text : json::write(to, 0)));
-}
 
 // "+0.53 %".
 std::string percent(double original, double control) {
@@ -52,8 +39,12 @@ std::vector<std::string> control_sets(const RunConfig& original, const ModelConf
   RunConfig changed = original;
   changed.model = control;
   std::vector<std::string> sets;
-  const json::Value from = config_value(original);
-  add_sets(sets, &from, config_value(changed), "");
+  const json::Value from = config_value(original), to = config_value(changed);
+  for (const Difference& d : differences(from, to)) {
+    if (d.b == nullptr) continue;
+    const auto* text = std::get_if<std::string>(&d.b->data);
+    sets.push_back(d.key + "=" + (text != nullptr ? *text : json::write(*d.b, 0)));
+  }
   return sets;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/table.h"
+#include "config/compare.h"
 #include "config/read.h"
 #include "config/write.h"
 #include "core/file.h"
@@ -22,7 +23,6 @@ namespace headroom {
 namespace {
 
 namespace fs = std::filesystem;
-using Leaves = std::vector<std::pair<std::string, json::Value>>;  // dotted keys, in order
 
 // The last row of eval.csv.
 struct HeldOut {
@@ -34,37 +34,12 @@ struct HeldOut {
 struct Side {
   std::string path;
   RunConfig config;
-  Leaves given, resolved;
+  json::Value given, resolved;
   Budget budget;
   double step_flops = 0;
   std::optional<json::Value> run;  // run.json, of a run directory
   std::optional<HeldOut> held_out;
 };
-
-void add_leaves(Leaves& leaves, const json::Value& value, const std::string& path) {
-  const json::Object* object = value.object();
-  if (object == nullptr || object->empty()) {
-    leaves.emplace_back(path, value);
-    return;
-  }
-  for (const auto& [key, member] : *object)
-    add_leaves(leaves, member, path.empty() ? key : path + "." + key);
-}
-Leaves leaves_of(const json::Value& value) {
-  Leaves leaves;
-  add_leaves(leaves, value, "");
-  return leaves;
-}
-
-const json::Value* find(const Leaves& leaves, const std::string& key) {
-  const auto leaf =
-      std::find_if(leaves.begin(), leaves.end(), [&](const auto& l) { return l.first == key; });
-  return leaf == leaves.end() ? nullptr : &leaf->second;
-}
-bool equal(const json::Value* a, const json::Value* b) {
-  if (a == nullptr || b == nullptr) return a == b;
-  return json::write(*a, 0) == json::write(*b, 0);
-}
 
 std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> parts;
@@ -107,11 +82,11 @@ Side read_side(const std::string& path) {
   }
   const std::unique_ptr<Task> task = make_task(side.config.task);
   const TaskShape shape = task->shape();
-  side.given = leaves_of(config_value(side.config));
-  side.resolved = leaves_of(resolved_value(side.config));
+  side.given = config_value(side.config);
+  side.resolved = resolved_value(side.config);
   side.budget = model_budget(side.config.model, model_io(*task));
   side.step_flops = side.budget.step_flops_per_token *
-                    static_cast<double>((shape.tokens + shape.queries) * side.config.train.batch);
+                    static_cast<double>(shape.all_tokens() * side.config.train.batch);
   return side;
 }
 
@@ -123,24 +98,13 @@ struct ConfigRow {
 
 // A value is derived where the config itself says null, or a budget.
 bool derived(const Side& side, const std::string& key, const json::Value* value) {
-  return value != nullptr && !equal(value, find(side.given, key));
+  return value != nullptr && !equal(value, value_at(side.given, key));
 }
 
 std::vector<ConfigRow> config_rows(const Side& a, const Side& b) {
-  // A field that only b has comes after the one before it there.
-  std::vector<std::string> keys;
-  for (const auto& leaf : a.resolved) keys.push_back(leaf.first);
-  auto at = keys.begin();
-  for (const auto& leaf : b.resolved) {
-    const auto known = std::find(keys.begin(), keys.end(), leaf.first);
-    at = known != keys.end() ? known + 1 : keys.insert(at, leaf.first) + 1;
-  }
   std::vector<ConfigRow> rows;
-  for (const std::string& key : keys) {
-    const json::Value *of_a = find(a.resolved, key), *of_b = find(b.resolved, key);
-    if (!equal(of_a, of_b))
-      rows.push_back({key, of_a, of_b, derived(a, key, of_a), derived(b, key, of_b)});
-  }
+  for (const Difference& d : differences(a.resolved, b.resolved))
+    rows.push_back({d.key, d.a, d.b, derived(a, d.key, d.a), derived(b, d.key, d.b)});
   return rows;
 }
 

@@ -14,7 +14,7 @@ RunConfig shortened(const RunConfig& config, std::uint64_t steps, double step_fl
   const std::unique_ptr<Task> task = make_task(config.task);
   const TaskShape shape = task->shape();
   const double flops = model_budget(config.model, model_io(*task)).step_flops_per_token *
-                       static_cast<double>(shape.tokens + shape.queries);  // of an item
+                       static_cast<double>(shape.all_tokens());  // of an item
   const std::size_t part = config.train.batch / config.train.accumulate;
   const double fits = step_flops / (flops * static_cast<double>(config.train.accumulate));
   const std::size_t items =

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <map>
 
 #include "config/read.h"
@@ -40,10 +39,6 @@ constexpr SweepKey kSweepKeys[] = {
      "What an impossible point is: an error, the default, or left out."},
 };
 
-[[noreturn]] void fail(const json::Value& at, const std::string& path, const std::string& message) {
-  throw Error(Exit::kUsage, at.origin.text() + ": " + path + ": " + message);
-}
-
 // One entry of "skip": for each key the values (canonical) that it leaves out.
 struct Skip {
   std::vector<std::pair<std::string, std::vector<std::string>>> conditions;
@@ -59,7 +54,7 @@ const SweepColumn* find_column(const std::vector<SweepAxis>& axes, const std::st
 
 std::vector<Skip> read_skips(const json::Value& list, const std::vector<SweepAxis>& axes) {
   if (list.is_null()) return {};
-  if (list.array() == nullptr) fail(list, "skip", "expected a list of objects");
+  if (list.array() == nullptr) sweep_error(list, "skip", "expected a list of objects");
   std::vector<std::string> keys;
   for (const SweepAxis& axis : axes)
     for (const SweepColumn& column : axis.columns) keys.push_back(column.key);
@@ -67,14 +62,15 @@ std::vector<Skip> read_skips(const json::Value& list, const std::vector<SweepAxi
   for (const json::Value& entry : *list.array()) {
     const std::string path = "skip[" + std::to_string(skips.size()) + "]";
     const json::Object* object = entry.object();
-    if (object == nullptr || object->empty()) fail(entry, path, "expected { KEY: VALUE, ... }");
+    if (object == nullptr || object->empty())
+      sweep_error(entry, path, "expected { KEY: VALUE, ... }");
     Skip skip;
     for (const auto& [key, value] : *object) {
       const SweepColumn* column = find_column(axes, key);
       if (column == nullptr) {
-        fail(value, path,
-             in_quotes(key) + " is no axis of this sweep" + did_you_mean(key, keys) +
-                 " (axes: " + join(keys) + ")");
+        sweep_error(value, path,
+                    in_quotes(key) + " is no axis of this sweep" + did_you_mean(key, keys) +
+                        " (axes: " + join(keys) + ")");
       }
       const bool takes_lists =
           column->kind == Fields::Kind::kReals || column->kind == Fields::Kind::kTexts;
@@ -123,7 +119,8 @@ class Expansion {
     std::size_t n = 1;
     for (const SweepAxis& axis : axes_) {
       if (axis.size > kMaxSweepPoints / n)
-        fail(member("axes"), "axes", "more than " + std::to_string(kMaxSweepPoints) + " points");
+        sweep_error(member("axes"), "axes",
+                    "more than " + std::to_string(kMaxSweepPoints) + " points");
       n *= axis.size;
     }
     for (std::size_t i = 0; i < n; ++i) add_point(i);
@@ -140,15 +137,15 @@ class Expansion {
     for (const SweepKey& key : kSweepKeys) known.push_back(key.name);
     for (const auto& [key, value] : *document_.object()) {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-      fail(value, is_safe_name(key) ? key : in_quotes(key),
-           "unknown key" + did_you_mean(key, known) + " (a sweep has " + join(known) +
-               "; fields of the config go in axes, or in base)");
+      sweep_error(value, is_safe_name(key) ? key : in_quotes(key),
+                  "unknown key" + did_you_mean(key, known) + " (a sweep has " + join(known) +
+                      "; fields of the config go in axes, or in base)");
     }
   }
 
   const json::Value& member(const char* key) const {
     const json::Value* value = document_.find(key);
-    if (value == nullptr) fail(document_, key, "a sweep needs it");
+    if (value == nullptr) sweep_error(document_, key, "a sweep needs it");
     return *value;
   }
   json::Value optional_member(const char* key) const {
@@ -162,7 +159,7 @@ class Expansion {
     const bool control = std::any_of(path.begin(), path.end(), [](char c) {
       return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
     });
-    if (control) fail(value, key, in_quotes(path) + " has a control character");
+    if (control) sweep_error(value, key, in_quotes(path) + " has a control character");
     return path.starts_with('-') ? "./" + path : path;
   }
 
@@ -173,7 +170,7 @@ class Expansion {
       return;
     }
     const auto* path = std::get_if<std::string>(&value.data);
-    if (path == nullptr || path->empty()) fail(value, "out", "expected a path");
+    if (path == nullptr || path->empty()) sweep_error(value, "out", "expected a path");
     sweep_.out = checked_path(value, "out", *path);
   }
 
@@ -184,12 +181,9 @@ class Expansion {
       sweep_.base = checked_path(base, "base", (folder_ / *path).string());
     } else if (base.object() != nullptr) {
       sweep_.base_text = base_file_text(base, folder_, sweep_.out);
-      char digits[9];
-      std::snprintf(digits, sizeof digits, "%08x",
-                    static_cast<unsigned>(hash64(sweep_.base_text) >> 32));
-      sweep_.base = (sweep_.out / ("base-" + std::string(digits) + ".json")).string();
+      sweep_.base = (sweep_.out / ("base-" + short_hash(sweep_.base_text) + ".json")).string();
     } else {
-      fail(base, "base", "expected the path of a config, or a config { ... }");
+      sweep_error(base, "base", "expected the path of a config, or a config { ... }");
     }
   }
 
@@ -199,8 +193,9 @@ class Expansion {
     const auto* name = std::get_if<std::string>(&value.data);
     if (name != nullptr && (*name == "error" || *name == "skip")) return *name == "skip";
     const std::vector<std::string> known{"error", "skip"};
-    fail(value, "invalid",
-         "expected \"error\" or \"skip\"" + (name == nullptr ? "" : did_you_mean(*name, known)));
+    sweep_error(
+        value, "invalid",
+        "expected \"error\" or \"skip\"" + (name == nullptr ? "" : did_you_mean(*name, known)));
   }
 
   bool skipped(const std::map<std::string, std::string>& canonical) {

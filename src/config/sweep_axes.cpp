@@ -16,10 +16,6 @@ namespace {
 
 using Kind = Fields::Kind;
 
-[[noreturn]] void fail(const json::Value& at, const std::string& path, const std::string& message) {
-  throw Error(Exit::kUsage, at.origin.text() + ": " + path + ": " + message);
-}
-
 // Powers and sums end in digits that are noise, and differ between C libraries: 12 digits name the
 // same run everywhere.
 double rounded(double value) {
@@ -37,18 +33,19 @@ class Range {
     const std::vector<std::string> known{"from", "to", "count", "scale"};
     for (const auto& [key, value] : *range.object()) {
       if (std::find(known.begin(), known.end(), key) == known.end()) {
-        fail(value, path_ + "." + (is_safe_name(key) ? key : in_quotes(key)),
-             "unknown key" + did_you_mean(key, known) + " (a range has " + join(known) + ")");
+        sweep_error(
+            value, path_ + "." + (is_safe_name(key) ? key : in_quotes(key)),
+            "unknown key" + did_you_mean(key, known) + " (a range has " + join(known) + ")");
       }
     }
     for (const char* key : {"from", "to"}) {
       const json::Value* end = range.find(key);
-      if (end == nullptr) fail(range, path_, std::string("a range needs \"") + key + "\"");
-      if (number(*end) == nullptr) fail(*end, path_ + "." + key, "expected a number");
+      if (end == nullptr) sweep_error(range, path_, std::string("a range needs \"") + key + "\"");
+      if (number(*end) == nullptr) sweep_error(*end, path_ + "." + key, "expected a number");
     }
     if (const json::Value* value = range.find("count")) count_ = read_count(*value);
     if (const json::Value* value = range.find("scale")) log_ = read_scale(*value);
-    if (log_ && !count_) fail(range, path_, "\"scale\": \"log\" needs \"count\"");
+    if (log_ && !count_) sweep_error(range, path_, "\"scale\": \"log\" needs \"count\"");
   }
 
   std::vector<json::Value> whole() const {
@@ -59,9 +56,10 @@ class Range {
     const std::uint64_t steps = count_ ? *count_ - 1 : span;
     if (steps >= kMaxSweepPoints) too_many();
     if (span % steps != 0) {
-      fail(range_, path_,
-           "a count of " + std::to_string(*count_) + " from " + std::to_string(from) + " to " +
-               std::to_string(to) + " gives numbers that are not whole, which this field needs");
+      sweep_error(range_, path_,
+                  "a count of " + std::to_string(*count_) + " from " + std::to_string(from) +
+                      " to " + std::to_string(to) +
+                      " gives numbers that are not whole, which this field needs");
     }
     std::vector<json::Value> values;
     for (std::uint64_t i = 0; i <= steps; ++i) {
@@ -72,7 +70,7 @@ class Range {
   }
 
   std::vector<json::Value> real() const {
-    if (!count_) fail(range_, path_, "a range of real numbers needs \"count\"");
+    if (!count_) sweep_error(range_, path_, "a range of real numbers needs \"count\"");
     const double from = real_end("from"), to = real_end("to");
     if (from == to) equal_ends();
     std::vector<json::Value> values{json::number(from)};
@@ -92,8 +90,8 @@ class Range {
     const WholeRead read =
         n == nullptr ? WholeRead{WholeStatus::kNotWhole, 0} : read_whole(n->text);
     if (read.status != WholeStatus::kOk || read.value < 2 || read.value > kMaxSweepPoints) {
-      fail(value, path_ + ".count",
-           "expected a whole number from 2 to " + std::to_string(kMaxSweepPoints));
+      sweep_error(value, path_ + ".count",
+                  "expected a whole number from 2 to " + std::to_string(kMaxSweepPoints));
     }
     return read.value;
   }
@@ -103,13 +101,16 @@ class Range {
     if (name != nullptr && *name == "log") return true;
     if (name != nullptr && *name == "linear") return false;
     const std::vector<std::string> known{"linear", "log"};
-    fail(value, path_ + ".scale",
-         "expected \"linear\" or \"log\"" + (name == nullptr ? "" : did_you_mean(*name, known)));
+    sweep_error(
+        value, path_ + ".scale",
+        "expected \"linear\" or \"log\"" + (name == nullptr ? "" : did_you_mean(*name, known)));
   }
 
-  [[noreturn]] void equal_ends() const { fail(range_, path_, "\"from\" and \"to\" are equal"); }
+  [[noreturn]] void equal_ends() const {
+    sweep_error(range_, path_, "\"from\" and \"to\" are equal");
+  }
   [[noreturn]] void too_many() const {
-    fail(range_, path_, "more than " + std::to_string(kMaxSweepPoints) + " values");
+    sweep_error(range_, path_, "more than " + std::to_string(kMaxSweepPoints) + " values");
   }
 
   std::uint64_t whole_end(const std::string& key) const {
@@ -117,8 +118,8 @@ class Range {
     const std::string& text = number(value)->text;
     const WholeRead read = read_whole(text);
     if (read.status != WholeStatus::kOk) {
-      fail(value, path_ + "." + key,
-           "expected a whole number from 0 to 2^64-1, found " + text.substr(0, 40));
+      sweep_error(value, path_ + "." + key,
+                  "expected a whole number from 0 to 2^64-1, found " + text.substr(0, 40));
     }
     return read.value;
   }
@@ -126,8 +127,9 @@ class Range {
   double real_end(const std::string& key) const {
     const json::Value& value = *range_.find(key);
     const RealRead read = read_real(number(value)->text);
-    if (read.status != RealStatus::kOk) fail(value, path_ + "." + key, "out of range");
-    if (log_ && read.value <= 0) fail(value, path_ + "." + key, "a log scale needs it above 0");
+    if (read.status != RealStatus::kOk) sweep_error(value, path_ + "." + key, "out of range");
+    if (log_ && read.value <= 0)
+      sweep_error(value, path_ + "." + key, "a log scale needs it above 0");
     return read.value;
   }
 
@@ -140,16 +142,16 @@ class Range {
   }
 
   std::vector<json::Value> whole_log(std::uint64_t from, std::uint64_t to) const {
-    if (from == 0 || to == 0) fail(range_, path_, "a log scale needs both ends above 0");
+    if (from == 0 || to == 0) sweep_error(range_, path_, "a log scale needs both ends above 0");
     std::vector<json::Value> values{json::number(from)};
     for (std::uint64_t i = 1; i + 1 < *count_; ++i) {
       const double exact = between(static_cast<double>(from), static_cast<double>(to), i);
       const double nearest = std::round(exact);
       constexpr double kNoise = 1e-9, kLargest = 9e15;  // beyond, every double is whole
       if (std::abs(exact - nearest) > kNoise * exact || nearest > kLargest) {
-        fail(range_, path_,
-             "a count of " + std::to_string(*count_) + " on a log scale gives " +
-                 real_text(rounded(exact)) + ", which is not whole, as this field needs it");
+        sweep_error(range_, path_,
+                    "a count of " + std::to_string(*count_) + " on a log scale gives " +
+                        real_text(rounded(exact)) + ", which is not whole, as this field needs it");
       }
       values.push_back(json::number(static_cast<std::uint64_t>(nearest)));
     }
@@ -177,9 +179,9 @@ std::vector<json::Value> read_range(const json::Value& value, const Fields::Fiel
       values = range.real();
       break;
     default:
-      fail(value, path,
-           "a range is for numbers, this field takes " + value_text(field) +
-               "; write a list of values");
+      sweep_error(value, path,
+                  "a range is for numbers, this field takes " + value_text(field) +
+                      "; write a list of values");
   }
   for (json::Value& entry : values) entry.origin = value.origin;
   return values;
@@ -194,10 +196,10 @@ SweepColumn read_column(const std::string& key, const json::Value& value) {
   if (value.object() != nullptr) {
     column.values = read_range(value, field, key);
   } else if (const json::Array* list = value.array()) {
-    if (list->empty()) fail(value, key, "the list of values is empty");
+    if (list->empty()) sweep_error(value, key, "the list of values is empty");
     column.values = *list;
   } else {
-    fail(value, key, "expected a list of values, or a range { \"from\": ..., \"to\": ... }");
+    sweep_error(value, key, "expected a list of values, or a range { \"from\": ..., \"to\": ... }");
   }
   for (const json::Value& entry : column.values)
     column.canonical.push_back(canonical_value(key, entry));
@@ -207,11 +209,12 @@ SweepColumn read_column(const std::string& key, const json::Value& value) {
 SweepAxis read_axis(const json::Value& entry, const std::string& path) {
   const json::Object* object = entry.object();
   const std::string form = "expected { KEY: VALUES } or { \"zip\": { KEY: VALUES, ... } }";
-  if (object == nullptr || object->empty()) fail(entry, path, form);
+  if (object == nullptr || object->empty()) sweep_error(entry, path, form);
   if (object->size() > 1) {
-    fail(entry, path,
-         "an axis has one key; fields that change together go in { \"zip\": { ... } }, others in "
-         "axes of their own");
+    sweep_error(
+        entry, path,
+        "an axis has one key; fields that change together go in { \"zip\": { ... } }, others in "
+        "axes of their own");
   }
   const auto& [name, value] = object->front();
   SweepAxis axis;
@@ -220,21 +223,26 @@ SweepAxis read_axis(const json::Value& entry, const std::string& path) {
   } else {
     const json::Object* zipped = value.object();
     if (zipped == nullptr || zipped->empty())
-      fail(value, path + ".zip", "expected { KEY: VALUES, ... }");
+      sweep_error(value, path + ".zip", "expected { KEY: VALUES, ... }");
     for (const auto& [key, values] : *zipped) axis.columns.push_back(read_column(key, values));
   }
   const SweepColumn& first = axis.columns.front();
   axis.size = first.values.size();
   for (const SweepColumn& column : axis.columns) {
     if (column.values.size() == axis.size) continue;
-    fail(value, path + ".zip",
-         first.key + " has " + std::to_string(axis.size) + " values and " + column.key + " has " +
-             std::to_string(column.values.size()) + "; zipped fields need as many of each");
+    sweep_error(value, path + ".zip",
+                first.key + " has " + std::to_string(axis.size) + " values and " + column.key +
+                    " has " + std::to_string(column.values.size()) +
+                    "; zipped fields need as many of each");
   }
   return axis;
 }
 
 }  // namespace
+
+void sweep_error(const json::Value& at, const std::string& path, const std::string& message) {
+  throw Error(Exit::kUsage, at.origin.text() + ": " + path + ": " + message);
+}
 
 std::string canonical_value(const std::string& key, const json::Value& value) {
   RunConfig config;
@@ -254,7 +262,8 @@ std::string set_text(const json::Value& value) {
 std::vector<SweepAxis> read_axes(const json::Value& list) {
   const json::Array* entries = list.array();
   if (entries == nullptr || entries->empty()) {
-    fail(list, "axes", "expected a list of at least one axis, as in [ { \"seed\": [0, 1] } ]");
+    sweep_error(list, "axes",
+                "expected a list of at least one axis, as in [ { \"seed\": [0, 1] } ]");
   }
   std::vector<SweepAxis> axes;
   std::vector<std::pair<std::string, std::size_t>> seen;  // keys and their lines
@@ -267,9 +276,10 @@ std::vector<SweepAxis> read_axes(const json::Value& list) {
         // "task" and "task.dim" would overwrite each other just as well.
         const bool inside = column.key.starts_with(key + ".") || key.starts_with(column.key + ".");
         if (key != column.key && !inside) continue;
-        fail(entry, path,
-             column.key + (inside ? " and " + key + " set the same field" : " a second time") +
-                 "; the first is at line " + std::to_string(line));
+        sweep_error(entry, path,
+                    column.key +
+                        (inside ? " and " + key + " set the same field" : " a second time") +
+                        "; the first is at line " + std::to_string(line));
       }
       seen.emplace_back(column.key, column.line);
     }

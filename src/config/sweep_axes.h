@@ -1,4 +1,4 @@
-// The axes of a sweep: which fields vary, and over which values. Used by sweep.cpp alone.
+// The axes of a sweep: which fields vary, and over which values. Private to sweep*.cpp.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +26,10 @@ struct SweepAxis {
   std::vector<SweepColumn> columns;  // all with `size` values
   std::size_t size = 0;
 };
+
+// Throws Error(kUsage) "FILE:LINE: PATH: message", `at` being what is wrong in the sweep file.
+[[noreturn]] void sweep_error(const json::Value& at, const std::string& path,
+                              const std::string& message);
 
 // The entries of "axes": a list, each { KEY: VALUES } or { "zip": { KEY: VALUES, ... } }, VALUES a
 // list or a range { "from", "to", "count", "scale" }. No key twice. Throws Error(kUsage)

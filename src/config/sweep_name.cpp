@@ -1,4 +1,5 @@
 #include "config/sweep_name.h"
+#include "config/compare.h"
 
 #include <algorithm>
 #include <optional>
@@ -9,23 +10,6 @@
 #include "core/spelling.h"
 
 namespace headroom {
-namespace {
-
-[[noreturn]] void fail(const json::Value& at, const std::string& message) {
-  throw Error(Exit::kUsage, at.origin.text() + ": name: " + message);
-}
-
-const json::Value* find_at(const json::Value& root, std::string_view key) {
-  const json::Value* at = &root;
-  while (at != nullptr && !key.empty()) {
-    const std::size_t dot = std::min(key.find('.'), key.size());
-    at = at->find(key.substr(0, dot));
-    key.remove_prefix(std::min(dot + 1, key.size()));
-  }
-  return at;
-}
-
-}  // namespace
 
 std::string point_text(const SweepPoint& point) { return "the point " + join(point.sets); }
 
@@ -45,7 +29,8 @@ std::string name_text(const json::Value& value) {
 
 NameTemplate parse_name(const json::Value& value) {
   const auto* text = std::get_if<std::string>(&value.data);
-  if (text == nullptr || text->empty()) fail(value, "expected a text such as \"seed-{seed}\"");
+  if (text == nullptr || text->empty())
+    sweep_error(value, "name", "expected a text such as \"seed-{seed}\"");
   RunConfig config;
   Fields fields;
   config.declare(fields);
@@ -59,7 +44,7 @@ NameTemplate parse_name(const json::Value& value) {
     }
     const std::size_t end = rest.find('}');
     if (rest.front() == '}' || end == std::string_view::npos) {
-      fail(value, "a brace without its partner in " + in_quotes(*text));
+      sweep_error(value, "name", "a brace without its partner in " + in_quotes(*text));
     }
     const std::string key(rest.substr(1, end - 1));
     field_at(fields, key, value.origin.text() + ": name");
@@ -98,16 +83,17 @@ std::string name_of(const NameTemplate& name, const SweepPoint& point, const Run
     const json::Value* value = given == point.values.end() ? nullptr : &given->second;
     if (value == nullptr) {
       if (!resolved) resolved = resolved_value(config);
-      value = find_at(*resolved, part.text);
+      value = value_at(*resolved, part.text);
     }
     if (value == nullptr)
-      fail(name.origin, "{" + part.text + "} does not go with " + point_text(point));
+      sweep_error(name.origin, "name", "{" + part.text + "} does not go with " + point_text(point));
     out += name_text(*value);
   }
   if (!is_safe_name(out)) {
-    fail(name.origin, in_quotes(out) +
-                          " cannot name a folder; take letters, digits, . _ and -, at most 200 "
-                          "bytes");
+    sweep_error(name.origin, "name",
+                in_quotes(out) +
+                    " cannot name a folder; take letters, digits, . _ and -, at most 200 "
+                    "bytes");
   }
   return out;
 }

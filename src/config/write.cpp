@@ -1,8 +1,6 @@
 #include "config/write.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <cstdio>
 #include <memory>
 
 #include "core/hash.h"
@@ -38,11 +36,7 @@ std::string config_text(const RunConfig& config) {
 std::string config_hash(const RunConfig& config) {
   json::Value value = config_value(config);
   std::erase_if(*value.object(), [](const json::Member& member) { return member.first == "run"; });
-  const std::string text = json::write(value, 0);
-  const std::uint64_t hash = hash64(text);
-  char digits[9];
-  std::snprintf(digits, sizeof digits, "%08x", static_cast<unsigned>(hash >> 32));
-  return digits;
+  return short_hash(json::write(value, 0));
 }
 
 std::filesystem::path default_run_directory(const RunConfig& config) {

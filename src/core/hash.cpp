@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdio>
 #include <cstring>
 
 namespace headroom {
@@ -78,6 +79,12 @@ std::uint64_t hash64(std::string_view bytes) {
   Hash64 hash;
   hash.add(bytes);
   return hash.digest();
+}
+
+std::string short_hash(std::string_view bytes) {
+  char digits[9];
+  std::snprintf(digits, sizeof digits, "%08x", static_cast<unsigned>(hash64(bytes) >> 32));
+  return digits;
 }
 
 }  // namespace headroom

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace headroom {
@@ -25,5 +26,7 @@ class Hash64 {
 };
 
 std::uint64_t hash64(std::string_view bytes);
+// 8 hex digits: its upper half. Enough to tell configs apart in names.
+std::string short_hash(std::string_view bytes);
 
 }  // namespace headroom

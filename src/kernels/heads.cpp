@@ -4,20 +4,17 @@
 #include <cmath>
 
 #include "core/parallel.h"
+#include "kernels/linear.h"
+#include "kernels/rows.h"
 #include "kernels/vector.h"
 
 namespace headroom::kernels {
 namespace {
 
-// Rows a tile: about 32k elements.
-std::size_t tile_rows(std::size_t cols) {
-  return std::max<std::size_t>(8, 32768 / std::max<std::size_t>(1, cols));
-}
-
 // body(row) over rows 0 .. n-1 of `cols` elements, in parallel tiles.
 template <class Body>
 void for_each_row(std::size_t n, std::size_t cols, const Body& body) {
-  parallel_rows(n, tile_rows(cols), [&](std::size_t first, std::size_t count) {
+  parallel_rows(n, elementwise_rows(cols), [&](std::size_t first, std::size_t count) {
     for (std::size_t i = first; i < first + count; ++i) body(i);
   });
 }
@@ -117,16 +114,7 @@ void sum_heads_backward(Matrix<float> dz, View<float, 2> dbias, Matrix<const flo
       for (std::size_t c = 0; c < dy.cols; ++c)
         dz.row(i)[h + c] = static_cast<float>(alpha) * dy.row(i)[c];
   });
-  if (dbias.dims[0] == 0) return;
-  constexpr std::size_t kColumns = 64;
-  parallel_rows(dy.cols, kColumns, [&](std::size_t first, std::size_t count) {
-    float sums[kColumns] = {};
-    for (std::size_t i = 0; i < dy.rows; ++i)
-      for (std::size_t c = 0; c < count; ++c) sums[c] += dy.row(i)[first + c];
-    for (std::size_t m = 0; m < dbias.dims[0]; ++m)
-      for (std::size_t c = 0; c < count; ++c)
-        dbias.data[m * dbias.dims[1] + first + c] += static_cast<float>(alpha) * sums[c];
-  });
+  bias_backward(dbias, dy, alpha);
 }
 
 }  // namespace headroom::kernels

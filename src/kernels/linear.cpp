@@ -58,6 +58,10 @@ void linear_backward_params(View<float, 2> dw, View<float, 2> dbias, Matrix<cons
     matmul(dw.range(first, count), dy.col_range(first, count), Transpose::kYes, x, Transpose::kNo,
            static_cast<float>(alpha), 1.0f);
   });
+  bias_backward(dbias, dy, alpha);
+}
+
+void bias_backward(View<float, 2> dbias, Matrix<const float> dy, double alpha) {
   if (dbias.dims[0] == 0) return;
   // Column blocks, each summed down all rows in order: no partial sums, so nothing depends on the
   // threads.

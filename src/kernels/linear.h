@@ -13,8 +13,10 @@ void linear_forward(Matrix<float> y, Matrix<const float> x, View<const float, 2>
 void linear_backward_input(Matrix<float> dx, Matrix<const float> dy, View<const float, 2> w,
                            double alpha, double beta = 0);
 
-// dw (out,in) += alpha * dy^T x; each row of dbias (m,out) += alpha * (sum over rows of dy).
+// dw (out,in) += alpha * dy^T x; dbias as below.
 void linear_backward_params(View<float, 2> dw, View<float, 2> dbias, Matrix<const float> dy,
                             Matrix<const float> x, double alpha);
+// Each row of dbias (m,out) += alpha * (sum over rows of dy (n,out)).
+void bias_backward(View<float, 2> dbias, Matrix<const float> dy, double alpha);
 
 }  // namespace headroom::kernels

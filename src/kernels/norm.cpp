@@ -4,15 +4,12 @@
 #include <cmath>
 
 #include "core/parallel.h"
+#include "kernels/rows.h"
 #include "kernels/vector.h"
 
 namespace headroom::kernels {
 namespace {
 
-// Rows a tile: about 32k elements.
-std::size_t tile_rows(std::size_t cols) {
-  return std::max<std::size_t>(8, 32768 / std::max<std::size_t>(1, cols));
-}
 constexpr std::size_t kColumns = 64;
 
 }  // namespace
@@ -22,7 +19,7 @@ void layernorm_forward(View<float, 2> y, View<float, 1> mean, View<float, 1> rst
                        double eps) {
   const std::size_t cols = x.dims[1];
   const float inv_cols = 1.0f / static_cast<float>(cols);
-  parallel_rows(x.dims[0], tile_rows(cols), [&](std::size_t first, std::size_t count) {
+  parallel_rows(x.dims[0], elementwise_rows(cols), [&](std::size_t first, std::size_t count) {
     for (std::size_t i = first; i < first + count; ++i) {
       const float* xi = x.data + i * cols;
       float* yi = y.data + i * cols;
@@ -42,7 +39,7 @@ void layernorm_backward(View<float, 2> dx, View<float, 1> dg, View<float, 1> db,
   const std::size_t rows = x.dims[0], cols = x.dims[1];
   const float inv_cols = 1.0f / static_cast<float>(cols);
   // dx = rstd (h - mean(h) - xhat mean(h xhat)), h = g dy.
-  parallel_rows(rows, tile_rows(cols), [&](std::size_t first, std::size_t count) {
+  parallel_rows(rows, elementwise_rows(cols), [&](std::size_t first, std::size_t count) {
     for (std::size_t i = first; i < first + count; ++i) {
       const float* xi = x.data + i * cols;
       const float* dyi = dy.data + i * cols;
@@ -78,7 +75,7 @@ void rmsnorm_forward(View<float, 2> y, View<float, 1> rrms, View<const float, 2>
                      View<const float, 1> g, double eps) {
   const std::size_t cols = x.dims[1];
   const float inv_cols = 1.0f / static_cast<float>(cols);
-  parallel_rows(x.dims[0], tile_rows(cols), [&](std::size_t first, std::size_t count) {
+  parallel_rows(x.dims[0], elementwise_rows(cols), [&](std::size_t first, std::size_t count) {
     for (std::size_t i = first; i < first + count; ++i) {
       const float* xi = x.data + i * cols;
       const float r = 1.0f / std::sqrt(dot(xi, xi, cols) * inv_cols + static_cast<float>(eps));
@@ -93,7 +90,7 @@ void rmsnorm_backward(View<float, 2> dx, View<float, 1> dg, View<const float, 2>
   const std::size_t rows = x.dims[0], cols = x.dims[1];
   const float inv_cols = 1.0f / static_cast<float>(cols);
   // dx = r (h - x r^2 mean(h x)), h = g dy.
-  parallel_rows(rows, tile_rows(cols), [&](std::size_t first, std::size_t count) {
+  parallel_rows(rows, elementwise_rows(cols), [&](std::size_t first, std::size_t count) {
     for (std::size_t i = first; i < first + count; ++i) {
       const float* xi = x.data + i * cols;
       float* dxi = dx.data + i * cols;
@@ -117,7 +114,7 @@ void rmsnorm_backward(View<float, 2> dx, View<float, 1> dg, View<const float, 2>
 void l2norm_forward(View<float, 2> y, View<float, 1> inverse, View<const float, 2> x,
                     View<const float, 1> s, double eps) {
   const std::size_t cols = x.dims[1];
-  parallel_rows(x.dims[0], tile_rows(cols), [&](std::size_t first, std::size_t count) {
+  parallel_rows(x.dims[0], elementwise_rows(cols), [&](std::size_t first, std::size_t count) {
     for (std::size_t i = first; i < first + count; ++i) {
       const float* xi = x.data + i * cols;
       const float norm = std::max(std::sqrt(dot(xi, xi, cols)), static_cast<float>(eps));
@@ -135,7 +132,7 @@ void l2norm_backward(View<float, 2> dx, View<float, 1> ds, View<float, 1> row_su
   const std::size_t rows = x.dims[0], cols = x.dims[1];
   // With u = x / ||x||: dx = s / ||x|| (dy - u <u, dy>); where eps floors the norm it is a
   // constant.
-  parallel_rows(rows, tile_rows(cols), [&](std::size_t first, std::size_t count) {
+  parallel_rows(rows, elementwise_rows(cols), [&](std::size_t first, std::size_t count) {
     for (std::size_t i = first; i < first + count; ++i) {
       const float* xi = x.data + i * cols;
       const float* dyi = dy.data + i * cols;

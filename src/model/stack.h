@@ -116,15 +116,24 @@ View<const S, 2> layer_input(const ModelConfig& c, const StackCache<S>& cache,
                               : below.branch1.out;
 }
 
+// body(entry, its bucket, head of all copies) for every entry of the rows of biases; nothing
+// without a table (buckets, c h).
+template <class S, class Body>
+void for_each_distance(const BlockPlan& plan, View<S, 2> table, const Body& body) {
+  for (std::size_t e = 0; !table.empty() && e < 2 * plan.tokens - 1; ++e) {
+    const std::size_t bucket = relative_bucket(distance_of(e, plan.tokens), plan.attention.causal);
+    for (std::size_t g = 0; g < table.dims[1]; ++g) body(e, bucket, g);
+  }
+}
+
 // Returns the stack's output (n,C), which lies in the cache.
 template <class S>
 View<const S, 2> stack_forward(const ModelConfig& c, const StackCache<S>& cache, View<const S, 2> x,
                                View<const S, 2> memory, const StackParams<S>& p) {
   const BlockPlan& plan = cache.plan;
-  for (std::size_t g = 0; !p.distance_table.empty() && g < cache.bias.dims[0]; ++g)
-    for (std::size_t e = 0; e < cache.bias.dims[1]; ++e)
-      cache.bias(g, e) =
-          p.distance_table(relative_bucket(distance_of(e, plan.tokens), plan.attention.causal), g);
+  for_each_distance(plan, p.distance_table, [&](std::size_t e, std::size_t bucket, std::size_t g) {
+    cache.bias(g, e) = p.distance_table(bucket, g);
+  });
   const AttentionContext<S> context{memory, cache.bias, cache.rotary};
   for (std::size_t layer = 0; layer < c.layers; ++layer)
     x = block_forward(c, plan, cache.layers[layer], cache.scratch, x, context, p.layer(layer));
@@ -152,10 +161,9 @@ void stack_backward(const ModelConfig& c, StackCache<S>& cache, const StackParam
   for (std::size_t layer = c.layers; layer-- > 0;)
     block_backward(c, plan, cache.d, dp.layer(layer), dcontext, layer_input(c, cache, input, layer),
                    context, cache.layers[layer], cache.scratch, p.layer(layer));
-  for (std::size_t g = 0; !p.distance_table.empty() && g < cache.bias.dims[0]; ++g)
-    for (std::size_t e = 0; e < cache.bias.dims[1]; ++e)
-      dp.distance_table(relative_bucket(distance_of(e, plan.tokens), plan.attention.causal), g) +=
-          cache.dbias(g, e);
+  for_each_distance(plan, p.distance_table, [&](std::size_t e, std::size_t bucket, std::size_t g) {
+    dp.distance_table(bucket, g) += cache.dbias(g, e);
+  });
 }
 
 }  // namespace headroom

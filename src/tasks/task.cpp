@@ -45,6 +45,13 @@ Batch take_batch(Arena<float>& arena, const TaskShape& shape, std::size_t n) {
   return batch;
 }
 
+void OwnedBatch::shape(const TaskShape& shape, std::size_t n) {
+  Arena<float> measure;
+  take_batch(measure, shape, n);
+  memory = Arena<float>(measure.used());
+  views = take_batch(memory, shape, n);
+}
+
 Batch front_of(const Batch& memory, const TaskShape& shape) {
   const std::size_t n = memory.items();
   Batch batch = memory;

@@ -28,6 +28,8 @@ struct TaskShape {
 
   // Rows of the model's output: one a query token where there are any, else one a token.
   std::size_t outputs() const { return queries > 0 ? queries : tokens; }
+  // What counts as tokens of an item: those that are asked and those that ask.
+  std::size_t all_tokens() const { return tokens + queries; }
 };
 
 // How hard the curriculum makes an item: only the first `dims` coordinates of x are non-zero, and a
@@ -84,6 +86,12 @@ struct Batch {
 
 // Memory for n items of this shape.
 Batch take_batch(Arena<float>& arena, const TaskShape& shape, std::size_t n);
+// The same with the memory it lies in.
+struct OwnedBatch {
+  Arena<float> memory;
+  Batch views;
+  void shape(const TaskShape& shape, std::size_t n);
+};
 // The front of `memory` as as many items of this shape, which must not be larger: a batch of an
 // earlier stage of the curriculum.
 Batch front_of(const Batch& memory, const TaskShape& shape);

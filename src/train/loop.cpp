@@ -54,14 +54,14 @@ void Training::update() {
   const Stage stage = task_->stage(s);
   const TaskShape shape = task_->shape(stage);
   const std::size_t n = job_.train.batch;
-  const Batch batch = front_of(batch_, shape);
+  const Batch batch = front_of(batch_.views, shape);
   sample_batch(*task_, job_.data_seed, Purpose::kTrain, s, 0, stage, batch);
   const double loss = updater_.gradient(batch);
   const double rate = schedule_.rate(s);
   const double norm = updater_.apply(s, loss, rate);
   budget_->took_step(std::chrono::duration<double>(Clock::now() - begin).count());
   state_.step = s;
-  state_.tokens += n * (shape.tokens + shape.queries);
+  state_.tokens += n * shape.all_tokens();
   state_.loss_sum += loss;
   state_.loss_count += 1;
   state_.evaluated = 0;

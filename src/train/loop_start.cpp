@@ -39,7 +39,7 @@ Training::Training(const TrainJob& job)
   constexpr double kBytesPerSecond = 1e8;  // of a slow disk
   const double bytes = 3.0 * sizeof(float) * static_cast<double>(model_.table().size());
   budget_.emplace(start_, job.time_budget_s, bytes / kBytesPerSecond);
-  plan_batch();
+  batch_.shape(task_->shape(), job.train.batch);
   describe();
 }
 
@@ -101,17 +101,6 @@ TrainResult Training::guarded(const Work& work) {
   return result_;
 }
 
-void Training::plan_batch() {
-  const TaskShape shape = task_->shape();
-  const auto lay_out = [&](Arena<float>& arena) {
-    batch_ = take_batch(arena, shape, job_.train.batch);
-  };
-  Arena<float> measure;
-  lay_out(measure);
-  memory_ = Arena<float>(measure.used());
-  lay_out(memory_);
-}
-
 void Training::start_parameters() {
   if (job_.set_parameters) {
     job_.set_parameters(model_.table(), model_.params().flat());
@@ -146,8 +135,7 @@ void Training::describe() {
   if (job_.init_from) record_.init_from = job_.init_from->string();
   record_.threads = threads();
   record_.budget = model_budget(resolved_, io_).d_h_r;
-  record_.parameters = 0;
-  for (const ParamRow& row : model_.table().rows()) record_.parameters += row.size;
+  record_.parameters = model_.table().size();
   record_.construction = job_.construction;
   record_.start = utc_now();
 }

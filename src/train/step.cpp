@@ -44,17 +44,6 @@ class Dump {
   std::vector<safetensors::Tensor> tensors_;
 };
 
-struct OwnedBatch {
-  Arena<float> memory;
-  Batch views;
-  void shape(const TaskShape& shape, std::size_t n) {
-    Arena<float> measure;
-    take_batch(measure, shape, n);
-    memory = Arena<float>(measure.used());
-    views = take_batch(memory, shape, n);
-  }
-};
-
 std::array<std::size_t, 3> three_sizes(const safetensors::Tensor& t, const std::string& path) {
   if (t.shape.size() != 3 || t.size() == 0) {
     throw Error(Exit::kUsage, path + ": " + t.name + " must have three sizes, none of them 0");

@@ -18,24 +18,17 @@ struct TrainingStep::Parts {
   std::size_t items;
   Model<float> model;
   Updater<float> updater;
-  Arena<float> memory;
-  Batch batch;
+  OwnedBatch batch;
   std::size_t moments;
 
-  static std::size_t batch_floats(const TaskShape& shape, std::size_t items) {
-    Arena<float> measure;
-    take_batch(measure, shape, items);
-    return measure.used();
-  }
   Parts(const TaskConfig& task_config, const ModelConfig& model_config, const TrainConfig& config)
       : task(make_task(task_config)),
         shape(task->shape()),
         items(config.batch),
         model(model_config, model_io(*task), config.batch / config.accumulate),
         updater(model, config, model_io(*task), shape.token_stride, config.batch),
-        memory(batch_floats(shape, items)),
-        batch(take_batch(memory, shape, items)),
         moments(config.optimizer.type == OptimizerType::kAdamW ? 2 : 1) {
+    batch.shape(shape, items);
     init_params(model.table(), 0, model.params());
   }
 };
@@ -49,21 +42,21 @@ void TrainingStep::run(std::uint64_t t) {
   Parts& p = *parts_;
   {
     const PhaseScope scope(Phase::kData);
-    sample_batch(*p.task, 0, Purpose::kCheck, t, 0, p.task->final_stage(), p.batch);
+    sample_batch(*p.task, 0, Purpose::kCheck, t, 0, p.task->final_stage(), p.batch.views);
   }
-  const double loss = p.updater.gradient(p.batch);
+  const double loss = p.updater.gradient(p.batch.views);
   const PhaseScope scope(Phase::kOptimizer);
   p.updater.apply(t, loss, 1e-6);
 }
 
 double TrainingStep::tokens() const {
-  return static_cast<double>(parts_->items * (parts_->shape.tokens + parts_->shape.queries));
+  return static_cast<double>(parts_->items * parts_->shape.all_tokens());
 }
 
 double TrainingStep::memory_bytes() const {
-  return static_cast<double>(
-      parts_->model.memory_bytes() +
-      sizeof(float) * (parts_->moments * parts_->model.table().size() + parts_->memory.capacity()));
+  return static_cast<double>(parts_->model.memory_bytes() +
+                             sizeof(float) * (parts_->moments * parts_->model.table().size() +
+                                              parts_->batch.memory.capacity()));
 }
 
 StepTiming time_steps(const TaskConfig& task, const ModelConfig& model, const TrainConfig& config,

@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 
-#include "core/arena.h"
 #include "train/best_rule.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_folder.h"
@@ -37,7 +36,6 @@ class Training {
   enum class Save { kRegular, kBest, kInterim };
 
   // loop_start.cpp: before the first update.
-  void plan_batch();
   void start_parameters();
   void describe();
   void open(const std::optional<std::filesystem::path>& aside);
@@ -89,8 +87,7 @@ class Training {
   Model<float> model_;
   Updater<float> updater_;
   Log log_;
-  Arena<float> memory_;
-  Batch batch_;
+  OwnedBatch batch_;
   TrainState state_;
   RunRecord record_;
   TrainResult result_;
