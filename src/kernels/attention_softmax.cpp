@@ -82,6 +82,79 @@ void sum_over_queries(Matrix<float> to, const float* weights, const Buffers& buf
   }
 }
 
+}  // namespace
+
+void attend_forward(Matrix<float> z, float* stats, Matrix<const float> q, Matrix<const float> k,
+                    Matrix<const float> v, const AttentionShape& s, float* scratch) {
+  const Buffers buf(s, scratch);
+  const Visible visible{s};
+  transpose_in(buf.queries_t, buf.tq, q, static_cast<float>(s.scale));
+  small_matmul(buf.scores, buf.tq, {k.data, k.stride, 1}, buf.queries_t, buf.tq, buf.tq, visible,
+               [&](std::size_t) { return s.key_size; });
+  float* inverses = stats + s.queries;
+  for (std::size_t i = 0; i < buf.tq; i += kPanel) {
+    const std::size_t count = std::min(kPanel, s.queries - i);
+    float panel_tops[kPanel], panel_inverses[kPanel];
+    softmax_forward({buf.scores + i, visible(i), i, s.causal, buf.tq, std::min(kPanel, buf.tq - i)},
+                    panel_tops, panel_inverses);
+    std::copy_n(panel_tops, count, stats + i);
+    std::copy_n(panel_inverses, count, inverses + i);
+  }
+  small_matmul(
+      buf.out, buf.tq, {v.data, 1, v.stride}, buf.scores, buf.tq, buf.tq,
+      [&](std::size_t) { return s.value_size; }, visible);
+  transpose_out(z, buf.out, buf.tq, [&](std::size_t i) { return inverses[i]; });
+}
+
+void attend_backward(Matrix<float> dq, Matrix<float> dk, Matrix<float> dv, Matrix<const float> dz,
+                     const float* stats, Matrix<const float> q, Matrix<const float> k,
+                     Matrix<const float> v, const AttentionShape& s, float* scratch) {
+  const Buffers buf(s, scratch);
+  const float scale = static_cast<float>(s.scale);
+  const Visible visible{s};
+  transpose_in(buf.queries_t, buf.tq, q, scale);
+  transpose_in(buf.dz_t, buf.tq, dz, 1.0f);
+  // Weights P from the scores, and dP = dz v^T, both (Tk, tq).
+  small_matmul(buf.scores, buf.tq, {k.data, k.stride, 1}, buf.queries_t, buf.tq, buf.tq, visible,
+               [&](std::size_t) { return s.key_size; });
+  small_matmul(buf.dscores, buf.tq, {v.data, v.stride, 1}, buf.dz_t, buf.tq, buf.tq, visible,
+               [&](std::size_t) { return s.value_size; });
+  const float* inverses = stats + s.queries;
+  for (std::size_t i = 0; i < buf.tq; i += kLanes) {
+    const std::size_t n = visible(i / kPanel * kPanel),
+                      real = std::min(kLanes, s.queries - std::min(i, s.queries));
+    Vec top{}, inverse{}, mean{};
+    for (std::size_t l = 0; l < real; ++l) {
+      top[l] = stats[i + l];
+      inverse[l] = inverses[i + l];
+    }
+    for (std::size_t j = 0; j < n; ++j) {
+      Vec p = exp_nonpositive(load(buf.scores + j * buf.tq + i) - top) * inverse;
+      if (s.causal && j > i) p = sees(i, j) ? p : Vec{};
+      store(buf.scores + j * buf.tq + i, p);
+      mean += p * load(buf.dscores + j * buf.tq + i);
+    }
+    for (std::size_t j = 0; j < n; ++j) {  // dS = P (dP - sum P dP)
+      float* d = buf.dscores + j * buf.tq + i;
+      store(d, load(buf.scores + j * buf.tq + i) * (load(d) - mean));
+    }
+    for (std::size_t j = n; j < s.keys; ++j) {
+      store(buf.scores + j * buf.tq + i, Vec{});
+      store(buf.dscores + j * buf.tq + i, Vec{});
+    }
+  }
+  sum_over_queries(dv, buf.scores, buf, buf.dz_t, dz, 1.0f, s);
+  // queries_t holds the scale already, the rows of q do not.
+  const float rest = s.key_size < kLanes / 2 ? 1.0f : scale;
+  sum_over_queries(dk, buf.dscores, buf, buf.queries_t, q, rest, s);
+  small_matmul(
+      buf.out, buf.tq, {k.data, 1, k.stride}, buf.dscores, buf.tq, buf.tq,
+      [&](std::size_t) { return s.key_size; }, visible);
+  transpose_out(dq, buf.out, buf.tq, [&](std::size_t) { return scale; });
+}
+
+namespace {
+
 // Heads a tile: a few when each is tiny, so that a tile outlasts its dispatch.
 std::size_t heads_per_tile(const AttentionShape& s) {
   const std::size_t work = s.queries * s.keys * (8 + s.key_size + s.value_size);
@@ -94,10 +167,10 @@ void for_each_head(const AttentionShape& s, View<float, 2> scratch, const Body& 
   const std::size_t heads = s.copies * s.heads, per_tile = heads_per_tile(s),
                     tiles = (heads + per_tile - 1) / per_tile;
   parallel_for(s.batch * tiles, [&](std::size_t tile) {
-    const Buffers buffers(s, scratch.data + worker() * scratch.dims[1]);
+    float* const mine = scratch.data + worker() * scratch.dims[1];
     const std::size_t first = tile % tiles * per_tile;
     for (std::size_t g = first; g < std::min(first + per_tile, heads); ++g)
-      body(tile / tiles, g, buffers);
+      body(tile / tiles, g, mine);
   });
 }
 
@@ -108,30 +181,10 @@ std::size_t attention_scratch(const AttentionShape& shape) { return Buffers::flo
 void attention_forward(Matrix<float> z, View<float, 4> stats, Matrix<const float> q,
                        Matrix<const float> k, Matrix<const float> v, const AttentionShape& s,
                        View<float, 2> scratch) {
-  for_each_head(s, scratch, [&](std::size_t b, std::size_t g, const Buffers& buf) {
-    const Matrix<const float> kh = head(k, b, s.keys, g, s.key_size),
-                              vh = head(v, b, s.keys, g, s.value_size);
-    const Visible visible{s};
-    transpose_in(buf.queries_t, buf.tq, head(q, b, s.queries, g, s.key_size),
-                 static_cast<float>(s.scale));
-    small_matmul(buf.scores, buf.tq, {kh.data, kh.stride, 1}, buf.queries_t, buf.tq, buf.tq,
-                 visible, [&](std::size_t) { return s.key_size; });
-    float* tops = stats[b][g].data;
-    float* inverses = tops + s.queries;
-    for (std::size_t i = 0; i < buf.tq; i += kPanel) {
-      const std::size_t count = std::min(kPanel, s.queries - i);
-      float panel_tops[kPanel], panel_inverses[kPanel];
-      softmax_forward(
-          {buf.scores + i, visible(i), i, s.causal, buf.tq, std::min(kPanel, buf.tq - i)},
-          panel_tops, panel_inverses);
-      std::copy_n(panel_tops, count, tops + i);
-      std::copy_n(panel_inverses, count, inverses + i);
-    }
-    small_matmul(
-        buf.out, buf.tq, {vh.data, 1, vh.stride}, buf.scores, buf.tq, buf.tq,
-        [&](std::size_t) { return s.value_size; }, visible);
-    transpose_out(head(z, b, s.queries, g, s.value_size), buf.out, buf.tq,
-                  [&](std::size_t i) { return inverses[i]; });
+  for_each_head(s, scratch, [&](std::size_t b, std::size_t g, float* mine) {
+    attend_forward(head(z, b, s.queries, g, s.value_size), stats[b][g].data,
+                   head(q, b, s.queries, g, s.key_size), head(k, b, s.keys, g, s.key_size),
+                   head(v, b, s.keys, g, s.value_size), s, mine);
   });
 }
 
@@ -139,55 +192,12 @@ void attention_backward(Matrix<float> dq, Matrix<float> dk, Matrix<float> dv,
                         Matrix<const float> dz, View<const float, 4> stats, Matrix<const float> q,
                         Matrix<const float> k, Matrix<const float> v, const AttentionShape& s,
                         View<float, 2> scratch) {
-  const float scale = static_cast<float>(s.scale);
-  for_each_head(s, scratch, [&](std::size_t b, std::size_t g, const Buffers& buf) {
-    const Matrix<const float> qh = head(q, b, s.queries, g, s.key_size),
-                              kh = head(k, b, s.keys, g, s.key_size);
-    const Matrix<const float> vh = head(v, b, s.keys, g, s.value_size),
-                              dzh = head(dz, b, s.queries, g, s.value_size);
-    const Visible visible{s};
-    transpose_in(buf.queries_t, buf.tq, qh, scale);
-    transpose_in(buf.dz_t, buf.tq, dzh, 1.0f);
-    // Weights P from the scores, and dP = dz v^T, both (Tk, tq).
-    small_matmul(buf.scores, buf.tq, {kh.data, kh.stride, 1}, buf.queries_t, buf.tq, buf.tq,
-                 visible, [&](std::size_t) { return s.key_size; });
-    small_matmul(buf.dscores, buf.tq, {vh.data, vh.stride, 1}, buf.dz_t, buf.tq, buf.tq, visible,
-                 [&](std::size_t) { return s.value_size; });
-    const float* tops = stats[b][g].data;
-    const float* inverses = tops + s.queries;
-    for (std::size_t i = 0; i < buf.tq; i += kLanes) {
-      const std::size_t n = visible(i / kPanel * kPanel),
-                        real = std::min(kLanes, s.queries - std::min(i, s.queries));
-      Vec top{}, inverse{}, mean{};
-      for (std::size_t l = 0; l < real; ++l) {
-        top[l] = tops[i + l];
-        inverse[l] = inverses[i + l];
-      }
-      for (std::size_t j = 0; j < n; ++j) {
-        Vec p = exp_nonpositive(load(buf.scores + j * buf.tq + i) - top) * inverse;
-        if (s.causal && j > i) p = sees(i, j) ? p : Vec{};
-        store(buf.scores + j * buf.tq + i, p);
-        mean += p * load(buf.dscores + j * buf.tq + i);
-      }
-      for (std::size_t j = 0; j < n; ++j) {  // dS = P (dP - sum P dP)
-        float* d = buf.dscores + j * buf.tq + i;
-        store(d, load(buf.scores + j * buf.tq + i) * (load(d) - mean));
-      }
-      for (std::size_t j = n; j < s.keys; ++j) {
-        store(buf.scores + j * buf.tq + i, Vec{});
-        store(buf.dscores + j * buf.tq + i, Vec{});
-      }
-    }
-    sum_over_queries(head(dv, b, s.keys, g, s.value_size), buf.scores, buf, buf.dz_t, dzh, 1.0f, s);
-    // queries_t holds the scale already, the rows of q do not.
-    const float rest = s.key_size < kLanes / 2 ? 1.0f : scale;
-    sum_over_queries(head(dk, b, s.keys, g, s.key_size), buf.dscores, buf, buf.queries_t, qh, rest,
-                     s);
-    small_matmul(
-        buf.out, buf.tq, {kh.data, 1, kh.stride}, buf.dscores, buf.tq, buf.tq,
-        [&](std::size_t) { return s.key_size; }, visible);
-    transpose_out(head(dq, b, s.queries, g, s.key_size), buf.out, buf.tq,
-                  [&](std::size_t) { return scale; });
+  for_each_head(s, scratch, [&](std::size_t b, std::size_t g, float* mine) {
+    attend_backward(head(dq, b, s.queries, g, s.key_size), head(dk, b, s.keys, g, s.key_size),
+                    head(dv, b, s.keys, g, s.value_size), head(dz, b, s.queries, g, s.value_size),
+                    stats[b][g].data, head(q, b, s.queries, g, s.key_size),
+                    head(k, b, s.keys, g, s.key_size), head(v, b, s.keys, g, s.value_size), s,
+                    mine);
   });
 }
 

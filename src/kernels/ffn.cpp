@@ -7,6 +7,7 @@
 #include "kernels/activation.h"
 #include "kernels/linear.h"
 #include "kernels/matmul.h"
+#include "kernels/row_groups.h"
 #include "kernels/vector.h"
 
 namespace headroom::kernels {
@@ -15,17 +16,7 @@ namespace {
 // A tile of hidden units: kRows x kUnits floats stay in the second-level cache with what they are
 // multiplied by.
 constexpr std::size_t kRows = 256, kUnits = 128;
-// Row groups of a backward pass: each sums the weight gradients of its rows in order, the groups'
-// sums are added in order. Depends on the shapes alone, as everything that orders sums.
-constexpr std::size_t kMostGroups = 16;
-
-std::size_t rows_per_group(std::size_t rows) {
-  const std::size_t share = (rows + kMostGroups - 1) / kMostGroups;
-  return std::max(kRows, (share + 15) / 16 * 16);
-}
-std::size_t groups(std::size_t rows) {
-  return (rows + rows_per_group(rows) - 1) / rows_per_group(rows);
-}
+RowGroups row_groups(std::size_t rows) { return {rows, kRows}; }
 
 // One worker's buffers: inputs of a tile's units, the units, and the gradients of both.
 struct Tile {
@@ -65,11 +56,6 @@ struct Units {
   }
 };
 
-void add_rows(Matrix<float> y, const float* row) {
-  for (std::size_t i = 0; i < y.rows; ++i)
-    for (std::size_t c = 0; c < y.cols; ++c) y.data[i * y.stride + c] += row[c];
-}
-
 // Product is matmul, or matmul_again in backward.
 template <class Product>
 void compute_inputs(Matrix<float> to, Matrix<const float> x, const FfnWeights<const float>& w,
@@ -98,23 +84,6 @@ struct Share {
   }
 };
 
-void add_shares(float* to, std::size_t n, const float* first, std::size_t n_groups,
-                std::size_t share) {
-  constexpr std::size_t kTile = 4096;
-  parallel_rows(n, kTile, [&](std::size_t begin, std::size_t count) {
-    for (std::size_t g = 0; g < n_groups; ++g) {
-      const float* from = first + g * share + begin;
-      for (std::size_t i = 0; i < count; ++i) to[begin + i] += from[i];
-    }
-  });
-}
-
-void column_sums(float* to, Matrix<const float> from, bool more) {
-  if (!more) std::fill_n(to, from.cols, 0.0f);
-  for (std::size_t i = 0; i < from.rows; ++i)
-    for (std::size_t c = 0; c < from.cols; ++c) to[c] += from.data[i * from.stride + c];
-}
-
 FfnShape shape_of(View<const float, 2> x, const FfnWeights<const float>& w, Activation f) {
   return {x.dims[0], w.down.dims[0], w.down.dims[1], f};
 }
@@ -125,7 +94,9 @@ bool fused_ffn_pays(const FfnShape& s) { return s.width <= 256; }  // by measure
 
 std::size_t fused_ffn_scratch(const FfnShape& s) { return Tile::floats(s.activation); }
 
-std::size_t fused_ffn_partials(const FfnShape& s) { return groups(s.rows) * Share::floats(s); }
+std::size_t fused_ffn_partials(const FfnShape& s) {
+  return row_groups(s.rows).groups() * Share::floats(s);
+}
 
 void fused_ffn_forward(View<float, 2> y, View<const float, 2> x, const FfnWeights<const float>& w,
                        Activation f, View<float, 2> workers) {
@@ -141,7 +112,7 @@ void fused_ffn_forward(View<float, 2> y, View<const float, 2> x, const FfnWeight
       matmul(out, tile.unit, Transpose::kNo, Matrix<const float>(w.down).col_range(unit, u.count),
              Transpose::kYes, 1.0f, unit == 0 ? 0.0f : 1.0f);
     }
-    if (w.down_bias.dims[0] > 0) add_rows(out, w.down_bias.data);
+    if (w.down_bias.dims[0] > 0) add_row(out, w.down_bias.data);
   });
 }
 
@@ -149,7 +120,7 @@ void fused_ffn_backward(View<float, 2> dx, const FfnWeights<float>& dw, View<con
                         View<const float, 2> x, const FfnWeights<const float>& w, Activation f,
                         View<float, 1> partials, View<float, 2> workers) {
   const FfnShape s = shape_of(x, w, f);
-  const std::size_t inputs = inputs_a_unit(f), group_rows = rows_per_group(s.rows),
+  const std::size_t inputs = inputs_a_unit(f), group_rows = row_groups(s.rows).size,
                     share_size = Share::floats(s);
   parallel_rows(s.rows, group_rows, [&](std::size_t group_first, std::size_t group_count) {
     const Share share(partials.data + group_first / group_rows * share_size, inputs, s.width,
@@ -180,7 +151,7 @@ void fused_ffn_backward(View<float, 2> dx, const FfnWeights<float>& dw, View<con
       }
     }
   });
-  const std::size_t n = groups(s.rows);
+  const std::size_t n = row_groups(s.rows).groups();
   const Share front(partials.data, inputs, s.width, s.hidden);
   add_shares(dw.up.data, dw.up.size(), front.up.data, n, share_size);
   add_shares(dw.down.data, dw.down.size(), front.down.data, n, share_size);

@@ -7,6 +7,7 @@
 
 #include "core/phases.h"
 #include "kernels/activation.h"
+#include "kernels/attention_layer.h"
 #include "kernels/attention_mixed.h"
 #include "kernels/attention_softmax.h"
 #include "kernels/ffn.h"
@@ -84,6 +85,21 @@ inline void fused_ffn_backward(View<float, 2> dx, const kernels::FfnWeights<floa
                                View<float, 1> partials, View<float, 2> workers) {
   const PhaseScope scope(Phase::kMatmul);
   kernels::fused_ffn_backward(dx, dw, dy, x, w, f, partials, workers);
+}
+inline void fused_attention_forward(View<float, 2> y, View<const float, 2> x,
+                                    const kernels::AttentionWeights<const float>& w,
+                                    const kernels::AttentionLayerShape& shape,
+                                    View<float, 2> workers) {
+  const PhaseScope scope(Phase::kMatmul);
+  kernels::fused_attention_forward(y, x, w, shape, workers);
+}
+inline void fused_attention_backward(View<float, 2> dx, const kernels::AttentionWeights<float>& dw,
+                                     View<const float, 2> dy, View<const float, 2> x,
+                                     const kernels::AttentionWeights<const float>& w,
+                                     const kernels::AttentionLayerShape& shape,
+                                     View<float, 1> partials, View<float, 2> workers) {
+  const PhaseScope scope(Phase::kMatmul);
+  kernels::fused_attention_backward(dx, dw, dy, x, w, shape, partials, workers);
 }
 
 }  // namespace headroom::ops

@@ -1,14 +1,11 @@
 // The fused feed-forward layer against its parts in double, and its promise about threads.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "core/arena.h"
-#include "core/parallel.h"
-#include "core/rng.h"
 #include "kernels/ffn.h"
+#include "kernels/fused.h"
 #include "reference/activation.h"
 #include "reference/linear.h"
 
@@ -36,11 +33,8 @@ struct Layer {
     w = weights();
     dw = weights();
     std::uint64_t drawn = 0;
-    for (const View<S, 2>& v : {x, dy, w.up, w.up_bias, w.down, w.down_bias}) {
-      std::vector<float> draws(v.size());
-      Random(3, Purpose::kTest, 1, drawn++).fill_normal(draws);
-      std::copy(draws.begin(), draws.end(), v.data);
-    }
+    for (const View<S, 2>& v : {x, dy, w.up, w.up_bias, w.down, w.down_bias})
+      fill_normal(v, drawn++);
     for (const View<S, 2>& v : gradients()) std::fill_n(v.data, v.size(), S{1});
   }
   FfnWeights<const S> weights() const { return {w.up, w.up_bias, w.down, w.down_bias}; }
@@ -89,37 +83,18 @@ TEST(FusedFfn, FollowsItsParts) {
         const Layer<double> slow(s, bias);
         run_fused(fast, s);
         run_parts(slow, s);
-        for (std::size_t r = 0; r < fast.results().size(); ++r) {
-          const auto got = fast.results()[r].flat();
-          const auto want = slow.results()[r].flat();
-          double largest = 1;
-          for (const double v : want) largest = std::max(largest, std::abs(v));
-          for (std::size_t i = 0; i < want.size(); ++i)
-            ASSERT_NEAR(static_cast<double>(got[i]), want[i], 1e-5 * largest)
-                << "result " << r << " at " << i;
-        }
+        expect_near(fast.results(), slow.results());
       }
 }
 
 // 16 groups of rows backward, 40 tiles forward: more than threads everywhere.
 TEST(FusedFfn, GivesTheSameBitsWithAnyNumberOfThreads) {
   const FfnShape s{5000, 8, 200, Activation::kGeluTanh};
-  const int before = threads();
-  std::vector<std::vector<float>> first;
-  for (const int n : {1, 2, 3, 8}) {
-    set_threads(n);
+  expect_same_bits_with_any_threads([&] {
     const Layer<float> layer(s, true);
     run_fused(layer, s);
-    for (std::size_t r = 0; r < layer.results().size(); ++r) {
-      const auto got = layer.results()[r].flat();
-      if (n == 1)
-        first.emplace_back(got.begin(), got.end());
-      else
-        EXPECT_TRUE(std::equal(got.begin(), got.end(), first[r].begin()))
-            << "result " << r << " with " << n << " threads";
-    }
-  }
-  set_threads(before);
+    return copies(layer.results());
+  });
 }
 
 }  // namespace
