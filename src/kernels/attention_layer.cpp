@@ -85,42 +85,36 @@ struct Tile {
            round_up_to_lanes(attention_scratch(h)) + 2 * Columns::floats(h);
   }
 
-  // body(sequence, head of the tile, its statistics)
+  // body(sequence, its statistics)
   template <class Body>
-  void for_each_head(const Body& body) const {
+  void for_each_sequence(const Body& body) const {
     const PhaseScope scope(Phase::kAttention);
     for (std::size_t b = 0; b < sequences; ++b)
-      for (std::size_t g = 0; g < block.count; ++g)
-        body(b, g, stats + (b * block.count + g) * 2 * block.h.queries);
+      body(b, stats + b * block.count * 2 * block.h.queries);
+  }
+  Matrix<float> part(Matrix<float> m, std::size_t sequence) const {
+    return m.row_range(sequence * block.h.queries, block.h.queries);
   }
 
   // From x (rows of the tile, C): queries, keys, values, and the heads' sums.
   template <class Product>
   void compute(Matrix<const float> x, const AttentionWeights<const float>& w,
                const Product& product) const {
-    const AttentionShape& h = block.h;
     block.for_each_map(own, [&](std::size_t row, std::size_t count, Matrix<float> to) {
       product(to, x, Transpose::kNo, w.qkv.range(row, count), Transpose::kYes, 1.0f, 0.0f);
       if (w.qkv_bias.dims[0] > 0) add_row(to, w.qkv_bias.data + row);
     });
-    for_each_head([&](std::size_t b, std::size_t g, float* head_stats) {
-      attend_forward(head(own.z, b, h.queries, g, h.value_size), head_stats,
-                     head<const float>(own.q, b, h.queries, g, h.key_size),
-                     head<const float>(own.k, b, h.keys, g, h.key_size),
-                     head<const float>(own.v, b, h.keys, g, h.value_size), h, scratch);
+    for_each_sequence([&](std::size_t b, float* mine) {
+      attend_forward(part(own.z, b), mine, part(own.q, b), part(own.k, b), part(own.v, b), block.h,
+                     scratch);
     });
   }
   // gradient.z to gradient.q, k, v.
   void differentiate() const {
-    const AttentionShape& h = block.h;
-    for_each_head([&](std::size_t b, std::size_t g, const float* head_stats) {
-      attend_backward(head(gradient.q, b, h.queries, g, h.key_size),
-                      head(gradient.k, b, h.keys, g, h.key_size),
-                      head(gradient.v, b, h.keys, g, h.value_size),
-                      head<const float>(gradient.z, b, h.queries, g, h.value_size), head_stats,
-                      head<const float>(own.q, b, h.queries, g, h.key_size),
-                      head<const float>(own.k, b, h.keys, g, h.key_size),
-                      head<const float>(own.v, b, h.keys, g, h.value_size), h, scratch);
+    for_each_sequence([&](std::size_t b, const float* mine) {
+      attend_backward(part(gradient.q, b), part(gradient.k, b), part(gradient.v, b),
+                      part(gradient.z, b), mine, part(own.q, b), part(own.k, b), part(own.v, b),
+                      block.h, scratch);
     });
   }
 };
