@@ -6,46 +6,64 @@ namespace headroom {
 
 namespace {
 
-constexpr TaskType kRetrieval = TaskType::kNearestNeighbor;
-constexpr TaskType kRegression = TaskType::kLinearRegression;
+bool retrieval(TaskType task) { return task == TaskType::kNearestNeighbor; }
+bool regression(TaskType task) { return task == TaskType::kLinearRegression; }
+
+constexpr std::array kThree{3.0};
 
 constexpr std::array kRows{
-    BaselineRow{kRetrieval, "zero", "predicts the zero vector: loss 1", make_zero},
-    BaselineRow{kRetrieval, "chance",
-                "returns a point of the set other than the asking one at random", make_chance},
-    BaselineRow{
-        kRetrieval, "best_linear_map",
-        "a (the asking point) + b (sum of the other points), a and b by least squares: what "
-        "no attention pattern is needed for",
-        make_best_linear_map},
-    BaselineRow{kRetrieval, "exact", "finds the wanted point by comparing all pairs: loss 0",
-                make_exact},
-    BaselineRow{kRegression, "zero", "predicts 0: error 1 at every position", make_zero},
-    BaselineRow{kRegression, "averaging", "<w, x> with w the mean of y_i x_i over the examples",
-                make_averaging},
-    BaselineRow{kRegression, "nearest_3",
-                "the mean y of the 3 nearest examples; of all where there are fewer",
-                make_nearest_3},
-    BaselineRow{kRegression, "least_squares",
-                "ordinary least squares through the examples, the solution of least norm",
-                make_least_squares},
+    BaselineRow{.name = "zero",
+                .sentence = "predicts the zero vector: loss 1",
+                .serves = retrieval,
+                .make = make_zero},
+    BaselineRow{.name = "chance",
+                .sentence = "returns a point of the set other than the asking one at random",
+                .serves = retrieval,
+                .make = make_chance},
+    BaselineRow{.name = "best_linear_map",
+                .sentence = "a (the asking point) + b (sum of the other points), a and b by least "
+                            "squares: what no attention pattern is needed for",
+                .serves = retrieval,
+                .make = make_best_linear_map,
+                .reference = true},
+    BaselineRow{.name = "exact",
+                .sentence = "finds the wanted point by comparing all pairs: loss 0",
+                .serves = retrieval,
+                .make = make_exact},
+
+    BaselineRow{.name = "zero",
+                .sentence = "predicts 0: error 1 at every position",
+                .serves = regression,
+                .make = make_zero,
+                .reference = true},
+    BaselineRow{.name = "averaging",
+                .sentence = "<w, x> with w the mean of y_i x_i over the examples",
+                .serves = regression,
+                .make = make_averaging},
+    BaselineRow{.name = "nearest",
+                .sentence = "the mean y of the K nearest examples; of all where there are fewer",
+                .serves = regression,
+                .make = make_nearest,
+                .parameter = "K",
+                .counts = true,
+                .values = kThree},
+    BaselineRow{.name = "weighted_nearest",
+                .sentence = "the same with weights 1 / distance; the mean of those at distance 0 "
+                            "where there are any",
+                .serves = regression,
+                .make = make_weighted_nearest,
+                .parameter = "K",
+                .counts = true,
+                .values = kThree},
+    BaselineRow{.name = "least_squares",
+                .sentence = "ordinary least squares through the examples, the solution of least "
+                            "norm",
+                .serves = regression,
+                .make = make_least_squares},
 };
 
 }  // namespace
 
 std::span<const BaselineRow> baseline_rows() { return kRows; }
-
-std::string Baseline::name() const { return row_->name; }
-std::string Baseline::sentence() const { return row_->sentence; }
-
-std::vector<std::unique_ptr<Baseline>> make_baselines(const Task& task, std::uint64_t seed) {
-  std::vector<std::unique_ptr<Baseline>> baselines;
-  for (const BaselineRow& row : kRows) {
-    if (row.task != task.config().type) continue;
-    baselines.push_back(row.make(task, seed));
-    baselines.back()->row_ = &row;
-  }
-  return baselines;
-}
 
 }  // namespace headroom

@@ -44,6 +44,17 @@ std::optional<double> expected_loss(const fs::path& run) {
   }
 }
 
+// "a,b" as the JSON list that a config holds.
+std::string list_of(const std::string& names) {
+  json::Array list;
+  for (std::size_t at = 0; at <= names.size();) {
+    const std::size_t comma = std::min(names.find(',', at), names.size());
+    list.push_back(json::text(names.substr(at, comma - at)));
+    at = comma + 1;
+  }
+  return json::write(json::Value(std::move(list)), 0);
+}
+
 json::Value score_value(const Task& task, const Score& score) {
   json::Value value, metrics;
   json::add(value, "loss", json::number(score.loss.mean));
@@ -115,6 +126,7 @@ std::string text_report(const Task& task, const Score& model,
 
 Exit eval_command(Arguments args) {
   std::string run, checkpoint = "last";
+  std::optional<std::string> compared;
   std::vector<std::string> sets;
   std::optional<std::uint64_t> threads;
   bool json = false;
@@ -128,6 +140,9 @@ Exit eval_command(Arguments args) {
   line.text("--checkpoint", checkpoint, "last|best|PATH", "Which checkpoint; the default is last.");
   line.texts("--set", sets, "KEY=VALUE",
              "Change a field of the `eval` section, such as eval.items; may be repeated.");
+  line.text("--baselines", compared, "default|all|NAME,...",
+            "Which predictors to compare with, as eval.baselines; `headroom describe baselines` "
+            "lists them. `all` has some that take minutes.");
   threads_flag(line, threads);
   line.flag("--json", json, "Print one JSON object instead of tables.");
   if (!line.parse(args)) return Exit::kDone;
@@ -135,6 +150,7 @@ Exit eval_command(Arguments args) {
     if (!item.starts_with("eval."))
       throw Error(Exit::kUsage, "eval: --set " + item +
                                     ": only fields of `eval` can differ from the run's own config");
+  if (compared) sets.push_back("eval.baselines=" + list_of(*compared));
   if (!fs::is_directory(run)) throw Error(Exit::kFile, run + ": no such run directory");
 
   choose_threads(threads);
@@ -151,14 +167,14 @@ Exit eval_command(Arguments args) {
   load_params(archive, model.table(), model.params().flat());
 
   const std::optional<Score> score = evaluator.run(model);
-  const std::vector<BaselineScore> baselines =
-      evaluate_baselines(*task, config.eval.seed, items, stop_requested);
-  if (!score || baselines.empty()) {
+  const std::optional<std::vector<BaselineScore>> baselines = evaluate_baselines(
+      *task, config.eval.seed, items, {.names = config.eval.baselines, .stop = stop_requested});
+  if (!score || !baselines) {
     return stop_signal() == SIGINT ? Exit::kInterrupted : Exit::kStopped;
   }
   const std::optional<double> expected = expected_loss(run);
-  print(json ? json_report(*task, *score, baselines, expected)
-             : text_report(*task, *score, baselines, expected));
+  print(json ? json_report(*task, *score, *baselines, expected)
+             : text_report(*task, *score, *baselines, expected));
   return Exit::kDone;
 }
 

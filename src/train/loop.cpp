@@ -16,9 +16,10 @@ void Training::loop() {
   const std::uint64_t first = state_.step, was_evaluated = state_.evaluated;
   bool patience_left = boundary();
   if (baselines_due() && !stop_requested()) {
-    const std::vector<BaselineScore> scores =
-        evaluate_baselines(*task_, job_.eval.seed, job_.eval.items, stop_requested);
-    if (!scores.empty()) files_->write_baselines(scores);
+    const std::optional<std::vector<BaselineScore>> scores =
+        evaluate_baselines(*task_, job_.eval.seed, job_.eval.items,
+                           {.names = job_.eval.baselines, .stop = stop_requested});
+    if (scores) files_->write_baselines(*scores);
   }
   Progress progress(log_, state_.step, job_.train.steps);
   progress_ = &progress;

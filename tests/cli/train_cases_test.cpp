@@ -326,6 +326,12 @@ TEST_F(TrainCases, EvalPrintsTheModelBesideTheBaselines) {
       std::atof(csv.substr(csv.find(',', csv.rfind('\n', csv.size() - 2)) + 1).c_str());
   EXPECT_DOUBLE_EQ(json_number(run_binary({"eval", run, "--json"}).out, "loss"), trained);
   expect_refused(run_binary({"eval", run, "--set", "train.batch=3"}), 2, {"eval"});
+  const BinaryResult chosen = run_binary({"eval", run, "--baselines", "nearest_2,averaging"});
+  ASSERT_EQ(chosen.exit_code, 0) << chosen.err;
+  EXPECT_NE(chosen.out.find("nearest_2"), std::string::npos) << chosen.out;
+  EXPECT_EQ(chosen.out.find("least_squares"), std::string::npos) << chosen.out;
+  expect_refused(run_binary({"eval", run, "--baselines", "averagin"}), 2,
+                 {"eval.baselines", "averaging"});
 }
 
 TEST_F(TrainCases, EvalRefusesTheCheckpointOfAnotherModel) {
