@@ -49,6 +49,7 @@ struct BaselineRow {
   Cost cost = Cost::kQuick;
   const char* parameter = "";           // what follows name_, in capitals; "": nothing
   bool counts = false;                  // the parameter is a whole number
+  double most = 1e6;                    // and at most this, and above 0
   std::span<const double> values = {};  // of the parameter, in the sets `default` and `all`
   // A model whose loss is not below this one's has learned nothing that needs learning.
   bool reference = false;
@@ -71,15 +72,29 @@ std::optional<BaselineChoice> reference_baseline(TaskType task);  // none: the t
 
 struct BaselineOptions {
   std::vector<std::string> names{"default"};
-  Stop stop;
+  Stop stop = {};
 };
+
+// A predictor that is ready: fitted where it has something to fit, on data of (seed, kBaseline) at
+// the task's final stage. The task may be gone afterwards.
+struct FittedBaseline {
+  BaselineChoice choice;
+  std::unique_ptr<Baseline> predictor;
+};
+// Nothing once `stop` says true. Throws as choose_baselines does.
+std::optional<std::vector<FittedBaseline>> fit_baselines(const Task& task, std::uint64_t seed,
+                                                         const BaselineOptions& options = {});
 
 struct BaselineScore {
   std::string name, sentence;
   Score score;
 };
-// All of them on items 0 .. n_items-1 of stream (seed, kEval, 0) at the final stage; nothing once
-// `stop` says true.
+// Each on items 0 .. n_items-1 of stream (seed, kEval, 0) at the final stage of a task, which may
+// be a shifted one of that it was fitted for; nothing once `stop` says true.
+std::optional<std::vector<BaselineScore>> score_baselines(std::span<const FittedBaseline> baselines,
+                                                          const Task& task, std::uint64_t seed,
+                                                          std::size_t n_items, const Stop& stop);
+// The two in one go.
 std::optional<std::vector<BaselineScore>> evaluate_baselines(const Task& task, std::uint64_t seed,
                                                              std::size_t n_items,
                                                              const BaselineOptions& options = {});

@@ -1,5 +1,6 @@
 #include <array>
 
+#include "baselines/gradient_descent.h"
 #include "baselines/makers.h"
 
 namespace headroom {
@@ -7,9 +8,14 @@ namespace headroom {
 namespace {
 
 bool retrieval(TaskType task) { return task == TaskType::kNearestNeighbor; }
-bool regression(TaskType task) { return task == TaskType::kLinearRegression; }
+bool linear(TaskType task) { return task == TaskType::kLinearRegression; }
+bool regression(TaskType task) { return linear(task); }
 
 constexpr std::array kThree{3.0};
+constexpr std::array kLambdas{0.1, 1.0};
+constexpr std::array kAlphas{1.0, 0.1, 0.01, 0.001, 0.0001};
+constexpr std::array kDescents{1.0, 5.0};
+constexpr std::array kDepths{2.0, 4.0};
 
 constexpr std::array kRows{
     BaselineRow{.name = "zero",
@@ -60,6 +66,55 @@ constexpr std::array kRows{
                             "norm",
                 .serves = regression,
                 .make = make_least_squares},
+    BaselineRow{.name = "ridge",
+                .sentence = "least squares with LAMBDA ||w||^2 added to the sum of squared errors",
+                .serves = regression,
+                .make = make_ridge,
+                .parameter = "LAMBDA",
+                .values = kLambdas},
+    BaselineRow{.name = "ridge_optimal",
+                .sentence = "ridge with lambda = task.noise^2, which no predictor beats; least "
+                            "squares without noise",
+                .serves = linear,
+                .make = make_ridge_optimal},
+    BaselineRow{.name = "gradient_descent",
+                .sentence = "STEPS steps (at most 24) of gradient descent from w = 0, the step "
+                            "size tuned for each position on prompts of their own",
+                .serves = regression,
+                .make = make_gradient_descent,
+                .parameter = "STEPS",
+                .counts = true,
+                .most = kMostTunedSteps,
+                .values = kDescents},
+    BaselineRow{.name = "tree",
+                .sentence = "a regression tree of depth DEPTH, grown greedily by squared error",
+                .serves = regression,
+                .make = make_tree,
+                .parameter = "DEPTH",
+                .counts = true,
+                .values = kDepths},
+    BaselineRow{.name = "tree",
+                .sentence = "the same grown until its leaves are pure",
+                .serves = regression,
+                .make = make_whole_tree},
+    BaselineRow{.name = "boosted_trees",
+                .sentence = "50 boosted trees of depth 4 at rate .1, as XGBoost grows them",
+                .serves = regression,
+                .make = make_boosted_trees,
+                .cost = Cost::kSlow},
+    BaselineRow{.name = "lasso",
+                .sentence = "least squares with ALPHA ||w||_1 added to half the mean squared error",
+                .serves = regression,
+                .make = make_lasso,
+                .cost = Cost::kSlow,
+                .parameter = "ALPHA",
+                .values = kAlphas},
+    BaselineRow{.name = "two_layer_network",
+                .sentence = "a network of 100 hidden units, trained on each prompt's examples by "
+                            "100 steps of Adam at rate .005",
+                .serves = regression,
+                .make = make_two_layer_network,
+                .cost = Cost::kSlow},
 };
 
 }  // namespace

@@ -41,8 +41,7 @@ std::optional<double> value_of(const BaselineRow& row, const std::string& name) 
   const std::string front = std::string(row.name) + "_";
   if (!has_parameter(row) || !name.starts_with(front)) return std::nullopt;
   const RealRead read = read_real(name.substr(front.size()));
-  constexpr double kMost = 1e6;
-  const bool fits = read.status == RealStatus::kOk && read.value > 0 && read.value <= kMost;
+  const bool fits = read.status == RealStatus::kOk && read.value > 0 && read.value <= row.most;
   if (!fits || (row.counts && read.value != std::floor(read.value))) return std::nullopt;
   return read.value;
 }

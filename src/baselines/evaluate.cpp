@@ -31,18 +31,30 @@ std::vector<Item> lay_out(Arena<float>& arena, const TaskShape& shape) {
 
 }  // namespace
 
+std::optional<std::vector<FittedBaseline>> fit_baselines(const Task& task, std::uint64_t seed,
+                                                         const BaselineOptions& options) {
+  std::vector<FittedBaseline> fitted;
+  for (const BaselineChoice& choice : choose_baselines(task.config().type, options.names)) {
+    if (asked_to_stop(options.stop)) return std::nullopt;
+    std::unique_ptr<Baseline> predictor =
+        choice.row->make({.task = task, .seed = seed, .value = choice.value, .stop = options.stop});
+    if (predictor == nullptr) return std::nullopt;
+    fitted.push_back({choice, std::move(predictor)});
+  }
+  return fitted;
+}
+
 std::optional<std::vector<BaselineScore>> evaluate_baselines(const Task& task, std::uint64_t seed,
                                                              std::size_t n_items,
                                                              const BaselineOptions& options) {
-  const Stop& stop = options.stop;
-  const std::vector<BaselineChoice> choices = choose_baselines(task.config().type, options.names);
-  std::vector<std::unique_ptr<Baseline>> baselines;
-  for (const BaselineChoice& choice : choices) {
-    if (asked_to_stop(stop)) return std::nullopt;
-    baselines.push_back(
-        choice.row->make({.task = task, .seed = seed, .value = choice.value, .stop = stop}));
-    if (baselines.back() == nullptr) return std::nullopt;
-  }
+  const auto fitted = fit_baselines(task, seed, options);
+  if (!fitted) return std::nullopt;
+  return score_baselines(*fitted, task, seed, n_items, options.stop);
+}
+
+std::optional<std::vector<BaselineScore>> score_baselines(std::span<const FittedBaseline> baselines,
+                                                          const Task& task, std::uint64_t seed,
+                                                          std::size_t n_items, const Stop& stop) {
   std::atomic<bool> stopped{false};
   const Stage stage = task.final_stage();
   std::vector<ScoreSheet> sheets(baselines.size(), ScoreSheet(task, stage));
@@ -71,7 +83,7 @@ std::optional<std::vector<BaselineScore>> evaluate_baselines(const Task& task, s
             stopped = true;
             return;
           }
-          baselines[b]->predict(first + i, item.input, item.query, item.output);
+          baselines[b].predictor->predict(first + i, item.input, item.query, item.output);
           sheets[b].measure(item.input, item.target, item.output, row(b, i));
         }
       }
@@ -84,8 +96,8 @@ std::optional<std::vector<BaselineScore>> evaluate_baselines(const Task& task, s
 
   std::vector<BaselineScore> scores;
   for (std::size_t b = 0; b < baselines.size(); ++b) {
-    scores.push_back({.name = choices[b].name(),
-                      .sentence = choices[b].row->sentence,
+    scores.push_back({.name = baselines[b].choice.name(),
+                      .sentence = baselines[b].choice.row->sentence,
                       .score = sheets[b].score()});
   }
   return scores;
