@@ -73,6 +73,7 @@ std::optional<BaselineChoice> reference_baseline(TaskType task);  // none: the t
 struct BaselineOptions {
   std::vector<std::string> names{"default"};
   Stop stop = {};
+  bool intervals = false;  // bootstrap intervals beside the standard errors
 };
 
 // A predictor that is ready: fitted where it has something to fit, on data of (seed, kBaseline) at
@@ -93,7 +94,9 @@ struct BaselineScore {
 // be a shifted one of that it was fitted for; nothing once `stop` says true.
 std::optional<std::vector<BaselineScore>> score_baselines(std::span<const FittedBaseline> baselines,
                                                           const Task& task, std::uint64_t seed,
-                                                          std::size_t n_items, const Stop& stop);
+                                                          std::size_t n_items,
+                                                          const Stop& stop = {},
+                                                          bool intervals = false);
 // The two in one go.
 std::optional<std::vector<BaselineScore>> evaluate_baselines(const Task& task, std::uint64_t seed,
                                                              std::size_t n_items,

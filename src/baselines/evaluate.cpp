@@ -49,12 +49,13 @@ std::optional<std::vector<BaselineScore>> evaluate_baselines(const Task& task, s
                                                              const BaselineOptions& options) {
   const auto fitted = fit_baselines(task, seed, options);
   if (!fitted) return std::nullopt;
-  return score_baselines(*fitted, task, seed, n_items, options.stop);
+  return score_baselines(*fitted, task, seed, n_items, options.stop, options.intervals);
 }
 
 std::optional<std::vector<BaselineScore>> score_baselines(std::span<const FittedBaseline> baselines,
                                                           const Task& task, std::uint64_t seed,
-                                                          std::size_t n_items, const Stop& stop) {
+                                                          std::size_t n_items, const Stop& stop,
+                                                          bool intervals) {
   std::atomic<bool> stopped{false};
   const Stage stage = task.final_stage();
   std::vector<ScoreSheet> sheets(baselines.size(), ScoreSheet(task, stage));
@@ -67,6 +68,8 @@ std::optional<std::vector<BaselineScore>> score_baselines(std::span<const Fitted
   // Rows of the score sheets are measured in any order and added in the order of the items.
   const std::size_t chunk = std::min(n_items, kChunkItems);
   const std::size_t size = sheets.empty() ? 0 : sheets.front().row_size();
+  std::optional<Bootstrap> bootstrap;
+  if (intervals) bootstrap.emplace(seed, n_items);
   std::vector<double> numbers(baselines.size() * chunk * size);
   const auto row = [&](std::size_t b, std::size_t i) {
     return std::span(numbers).subspan((b * chunk + i) * size, size);
@@ -89,8 +92,9 @@ std::optional<std::vector<BaselineScore>> score_baselines(std::span<const Fitted
       }
     });
     if (stopped) return std::nullopt;
+    const auto counts = bootstrap ? bootstrap->next(count) : View<const std::uint16_t, 2>();
     for (std::size_t b = 0; b < baselines.size(); ++b) {
-      for (std::size_t i = 0; i < count; ++i) sheets[b].add_row(row(b, i));
+      sheets[b].add_rows(std::span(numbers).subspan(b * chunk * size, count * size), counts);
     }
   }
 
