@@ -11,17 +11,12 @@ band from the lowest to the highest. A cross marks a run that diverged. --out's 
 Needs matplotlib. Exit codes: 0 done, 2 wrong usage, 3 nothing to draw or a file that cannot be read or written.
 """
 import argparse
-import importlib.util
 import math
-import os
 import sys
 
-if importlib.util.find_spec("matplotlib") is None:
-    # The python3 on the PATH may be another than the system's, which sees the package that Debian installs.
-    system = "/usr/bin/python3"
-    if os.path.exists(system) and os.path.realpath(sys.executable) != os.path.realpath(system):
-        os.execv(system, [system, *sys.argv])
-    sys.exit("plot: matplotlib is missing (Debian: python3-matplotlib)")
+from figures import needs
+
+needs.need("matplotlib")
 
 from figures import draw, headline as headline_figure, runs  # noqa: E402
 from figures.runs import Problem, note  # noqa: E402
