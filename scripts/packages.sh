@@ -7,6 +7,9 @@ build_packages=(g++ cmake ninja-build git libdnnl-dev ocl-icd-opencl-dev libcli1
   libgtest-dev libeigen3-dev)
 # shellcheck disable=SC2034
 plot_packages=(python3 python3-matplotlib python3-pandas)
+# What the scripts can use and the tests try; slurm-wlm is tried where it is.
+# shellcheck disable=SC2034
+test_packages=(parallel)
 
 say() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; }
 fail() {
@@ -29,7 +32,7 @@ plot_python() {
 # Whether what a package brings is there, from wherever it came.
 have() {
   case $1 in
-    g++ | cmake | git | python3 | ccache | clang-format | clang-tidy | shellcheck) command -v "$1" >/dev/null ;;
+    g++ | cmake | git | python3 | parallel | ccache | clang-format | clang-tidy | shellcheck) command -v "$1" >/dev/null ;;
     ninja-build) command -v ninja >/dev/null ;;
     python3-matplotlib | python3-pandas) plot_python >/dev/null ;;
     # A library: Debian's word for it. Elsewhere CMake looks, and names what it does not find.
