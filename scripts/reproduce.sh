@@ -13,12 +13,12 @@ cd "$(dirname "$0")/.."
 # FIGURE | sweeps | arguments of plot.py | what it shows
 table='
 fig2|fig2|against model.attention.key_size --panels model.layers --lines budget --published data/published/amsel-fig2.csv|error against the rank of the heads at fixed budgets (Amsel, Yehudai, Bruna 2025, figure 2)
-points|points|against task.points --lines model.attention.key_size --published data/published/amsel-points.csv|error against the number of points (same paper)
+points|points|against task.points --lines rank/dim --published data/published/amsel-points.csv|error against the number of points (same paper)
 dims|dims|against task.dim --lines model.attention.heads|error against the dimension (same paper, its repository)
 positions|positions positions-concatenated|against model.attention.key_size --panels model.layers --lines model.positions.type --published data/published/amsel-positions.csv|error against rank with positional encodings (same paper)
 identity|identity|against model.attention.copies|full-rank heads, for headroom inspect to compare with the identity (same paper)
-in-context-rank|in-context-rank|against model.attention.key_size --published data/published/amsel-in-context.csv|in-context regression against the rank of the heads (same paper, figure 1 of the poster)
-kuang|kuang|against model.attention.key_size --lines task.dim --published data/published/kuang-rank.csv|in-context regression against rank over dimension (Kuang, Amsel et al. 2025)
+in-context-rank|in-context-rank|against rank/dim --baselines zero --published data/published/amsel-in-context.csv|in-context regression against the rank of the heads (same paper, figure 1 of the poster)
+kuang|kuang|against rank/dim --position last --lines task.dim --published data/published/kuang-rank.csv|in-context regression against rank over dimension (Kuang, Amsel et al. 2025)
 garg|garg|examples|error against in-context examples (Garg et al. 2022)
 '
 usage() {

@@ -32,10 +32,9 @@ import numpy  # noqa: E402
 import pandas  # noqa: E402
 
 from figures import runs, states  # noqa: E402
+from figures.measures import MEASURES, measures  # noqa: E402
 from figures.runs import Problem, note  # noqa: E402
 
-HIGHER_IS_BETTER = ("accuracy", "hit_rate")
-MEASURES = ("last", "best", "train_median", "train_best")
 DERIVED = ("model.attention.heads", "model.attention.key_size")
 SEEDS = ("seed", "seeds.init", "seeds.data")
 RESAMPLES = 10000
@@ -58,30 +57,6 @@ def directories(arguments, headroom):
     for path in arguments:
         found += expected(path, headroom) if os.path.isfile(path) else states.directories(path)
     return list(dict.fromkeys(os.path.normpath(path) for path in found))
-
-
-def finite(points):
-    return [(step, value) for step, value in points if math.isfinite(value)]
-
-
-def measures(run, column, last_k):
-    """The numbers of one run; a measure without rows is missing."""
-    row = {}
-    held_out = finite(run.column("eval.csv", column)) if run.rows("eval.csv") else []
-    if held_out:
-        row["last_step"], row["last"] = held_out[-1]
-        pick = max if column in HIGHER_IS_BETTER else min
-        # Of equals the earlier, as headroom's own `best` does.
-        row["best_step"], row["best"] = pick(held_out, key=lambda point: point[1])
-        if column == "loss":
-            row["last_sem"] = next(runs.number(r["loss_sem"]) for r in reversed(run.rows("eval.csv"))
-                                   if int(runs.number(r["step"])) == row["last_step"])
-    training = finite(run.column("train.csv", "loss")) if run.rows("train.csv") else []
-    if training:
-        values = [value for _, value in training]
-        row["train_median"] = float(numpy.median(values[-last_k:]))
-        row["train_best"] = min(values)
-    return row
 
 
 def text(value):
