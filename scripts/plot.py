@@ -3,6 +3,7 @@
 
     plot.py curves DIR...      loss against step, one line a configuration, seeds as a band
     plot.py rank DIR...        held-out error against key size at a fixed budget, with the baselines
+    plot.py against KEY DIR... error against any field of the config, panels and lines by others, published numbers beside
     plot.py examples DIR...    error against the number of in-context examples, with the baselines
     plot.py headline CSV       held-out error against key size, plain and mixed, from the table of scripts/headline.py
 
@@ -11,19 +12,14 @@ band from the lowest to the highest. A cross marks a run that diverged. --out's 
 Needs matplotlib. Exit codes: 0 done, 2 wrong usage, 3 nothing to draw or a file that cannot be read or written.
 """
 import argparse
-import importlib.util
 import math
-import os
 import sys
 
-if importlib.util.find_spec("matplotlib") is None:
-    # The python3 on the PATH may be another than the system's, which sees the package that Debian installs.
-    system = "/usr/bin/python3"
-    if os.path.exists(system) and os.path.realpath(sys.executable) != os.path.realpath(system):
-        os.execv(system, [system, *sys.argv])
-    sys.exit("plot: matplotlib is missing (Debian: python3-matplotlib)")
+from figures import needs
 
-from figures import draw, headline as headline_figure, runs  # noqa: E402
+needs.need("matplotlib")
+
+from figures import against as against_figure, draw, measures, headline as headline_figure, runs  # noqa: E402
 from figures.runs import Problem, note  # noqa: E402
 
 SIZES = ("model.attention.heads", "model.attention.key_size", "model.attention.value_size")
@@ -190,6 +186,13 @@ def examples(args):
     draw.save(figure, args.out)
 
 
+def against(args):
+    found = runs.find(args.dirs)
+    panels, x_key = against_figure.gather(found, args)
+    draw.save(against_figure.picture(panels, x_key, args, found), args.out)
+    against_figure.print_table(panels, x_key, args)
+
+
 def headline(args):
     found = headline_figure.panels(args.csv, args.column)
     for panel in found:
@@ -201,13 +204,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for function, help_text in ((curves, "loss against step"), (rank, "held-out error against key size"),
-                                (examples, "error against in-context examples"),
+                                (against, "error against any field"), (examples, "error against in-context examples"),
                                 (headline, "plain and mixed heads, from a table")):
         command = commands.add_parser(function.__name__, help=help_text)
         command.set_defaults(function=function)
         if function is headline:
             command.add_argument("csv", metavar="CSV", help="data/results/headline.csv or its like")
         else:
+            if function is against:
+                command.add_argument("x", metavar="KEY", help="a field (model.attention.key_size), rank/dim or budget")
             command.add_argument("dirs", nargs="+", metavar="DIR", help="a run directory, or one that holds some")
         command.add_argument("-o", "--out", default=f"{function.__name__}.png", help="the picture: .png, .svg or .pdf (%(default)s)")
         command.add_argument("--title", help="a line above the figure")
@@ -217,6 +222,15 @@ def main():
             command.add_argument("--column", default="loss", help="the column to draw (%(default)s)")
             command.add_argument("--baselines", nargs="*", default=["best_linear_map", "zero"], metavar="NAME",
                                  help="the lines to draw (%(default)s)")
+        if function is against:
+            command.add_argument("--panels", metavar="KEY", help="a panel for each value of this field (model.layers)")
+            command.add_argument("--lines", metavar="KEY", help="a line for each value of this field; budget: d^2, d^2.5, ...")
+            command.add_argument("--measure", choices=measures.MEASURES, default="last",
+                                 help="of a run: see summarize.py; train_best is what Amsel et al. report (%(default)s)")
+            command.add_argument("--center", choices=against_figure.CENTERS, default="median", help="of seeds (%(default)s)")
+            command.add_argument("--last", type=int, default=10, metavar="K", help="rows of train_median (%(default)s)")
+            command.add_argument("--position", metavar="N", help="the error after N in-context examples, or `last`")
+            command.add_argument("--published", metavar="CSV", help="numbers to draw beside, as in data/published/")
         if function is curves:
             command.add_argument("--held-out", action="store_true", help="draw eval.csv instead of train.csv")
     args = parser.parse_args()
