@@ -16,8 +16,7 @@
 #include "cli/run_binary.h"
 #include "config/run_config.h"
 
-namespace headroom {
-namespace {
+namespace headroom::train_cases_test {
 
 namespace fs = std::filesystem;
 
@@ -385,5 +384,4 @@ TEST_F(TrainCases, CheckAndStepReport) {
   expect_refused(run_binary({"step", config}), 2, {"--dump"});
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::train_cases_test

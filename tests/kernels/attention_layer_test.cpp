@@ -10,8 +10,7 @@
 #include "reference/attention_softmax.h"
 #include "reference/linear.h"
 
-namespace headroom {
-namespace {
+namespace headroom::attention_layer_test {
 
 using kernels::AttentionLayerShape;
 using kernels::AttentionWeights;
@@ -138,5 +137,4 @@ TEST(FusedAttention, GivesTheSameBitsWithAnyNumberOfThreads) {
   });
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::attention_layer_test

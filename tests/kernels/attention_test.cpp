@@ -11,8 +11,7 @@
 #include "core/rng.h"
 #include "reference/attention_softmax.h"
 
-namespace headroom {
-namespace {
+namespace headroom::attention_test {
 
 template <class S>
 struct Problem {
@@ -139,5 +138,4 @@ TEST(SoftmaxAttention, RowsThatSeeNothingGiveZero) {
   for (float d : p.dq.flat()) EXPECT_EQ(d, 0.0f);
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::attention_test

@@ -9,8 +9,7 @@
 #include "reference/activation.h"
 #include "reference/linear.h"
 
-namespace headroom {
-namespace {
+namespace headroom::ffn_test {
 
 using kernels::FfnShape;
 using kernels::FfnWeights;
@@ -97,5 +96,4 @@ TEST(FusedFfn, GivesTheSameBitsWithAnyNumberOfThreads) {
   });
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::ffn_test

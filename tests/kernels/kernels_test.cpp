@@ -23,8 +23,7 @@
 #include "reference/norm.h"
 #include "reference/residual.h"
 
-namespace headroom {
-namespace {
+namespace headroom::kernels_test {
 
 // The same numbers as float and as double.
 struct Pair {
@@ -301,5 +300,4 @@ TEST(Kernels, SquaredLossByHand) {
   for (int i = 0; i < 8; ++i) EXPECT_EQ(d2[i], static_cast<double>(want[i]));
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::kernels_test

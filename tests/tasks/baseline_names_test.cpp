@@ -9,8 +9,7 @@
 #include "core/expect_error.h"
 #include "tasks/item.h"
 
-namespace headroom {
-namespace {
+namespace headroom::baseline_names_test {
 
 constexpr TaskType kRetrieval = TaskType::kNearestNeighbor;
 constexpr TaskType kRegression = TaskType::kLinearRegression;
@@ -75,5 +74,4 @@ TEST(BaselineNames, AStopEndsTheFits) {
   EXPECT_EQ(asked, 4);
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::baseline_names_test

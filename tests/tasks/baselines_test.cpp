@@ -13,8 +13,7 @@
 #include "tasks/baseline_scores.h"
 #include "tasks/in_context.h"
 
-namespace headroom {
-namespace {
+namespace headroom::baselines_test {
 
 const std::vector<std::string> kDefault{"default"}, kAll{"all"};
 
@@ -272,5 +271,4 @@ TEST(Baselines, NoItemsNoScore) {
   }
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::baselines_test

@@ -9,8 +9,7 @@
 #include "core/parallel.h"
 #include "tasks/baseline_scores.h"
 
-namespace headroom {
-namespace {
+namespace headroom::bootstrap_test {
 
 // How often each of n items is drawn in each trial, asked for in parts of this size.
 std::vector<std::vector<std::size_t>> counts_of(std::size_t n, std::size_t part) {
@@ -111,5 +110,4 @@ TEST(NotTrained, TheReferenceIsTheTasksOwn) {
   EXPECT_FALSE(find_reference(TaskType::kNearestNeighbor, {}));
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::bootstrap_test

@@ -9,8 +9,7 @@
 #include "core/parallel.h"
 #include "tasks/prompts.h"
 
-namespace headroom {
-namespace {
+namespace headroom::linear_baselines_test {
 
 struct Examples {
   Eigen::MatrixXd x;
@@ -216,5 +215,4 @@ TEST(GradientDescent, TheTunedRateIsTheBest) {
   EXPECT_FALSE(tuned_rates(*task, 5, kSteps, kItems, [] { return true; }));
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::linear_baselines_test

@@ -10,8 +10,7 @@
 #include "baselines/two_layer_network.h"
 #include "tasks/prompts.h"
 
-namespace headroom {
-namespace {
+namespace headroom::tree_baselines_test {
 
 double squared_error(const std::vector<double>& values) {
   double mean = 0, error = 0;
@@ -263,5 +262,4 @@ TEST(WeightedNearest, APointSeenBeforeIsTheMeanOfItsAnswers) {
   EXPECT_EQ(y, (std::vector<float>{0, 4, 4, 6, 6}));
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::tree_baselines_test
