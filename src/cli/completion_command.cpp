@@ -24,7 +24,7 @@ std::vector<CommandSpec> command_specs() {
 void add_paths(const Fields& fields, const std::string& prefix, std::vector<std::string>& out) {
   for (const Fields::Field& field : fields.rows()) {
     const std::string path = prefix + field.name;
-    if (field.section == nullptr || field.kind == Fields::Kind::kIntegerOrSection)
+    if (field.section == nullptr || field.kind == Fields::Kind::kIntegerOrSection || field.nullable)
       out.push_back(path + "=");
     if (field.section != nullptr) add_paths(*field.section, path + ".", out);
   }
