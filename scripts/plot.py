@@ -170,7 +170,7 @@ def examples(args):
         raise Problem("nothing to draw: no run that did not diverge has rows in eval_positions.csv")
     axes.set_yscale("log")
     highest = axes.get_ylim()[1]
-    for index, (name, at) in enumerate(baselines.items()):
+    for index, (name, at) in enumerate((name, baselines[name]) for name in args.baselines if name in baselines):
         points = sorted((x, y) for x, y in at.items() if x is not None and math.isfinite(y))
         axes.plot([x for x, _ in points], [max(y, 1e-300) for _, y in points], color=draw.GREY, linewidth=1.1, zorder=1,
                   linestyle=draw.DASHES[index % len(draw.DASHES)], label=draw.baseline_label(name))
@@ -218,10 +218,11 @@ def main():
         command.add_argument("--title", help="a line above the figure")
         if function is headline:
             command.add_argument("--column", default="held_out_loss", help="the column to draw (%(default)s)")
-        elif function is not examples:
-            command.add_argument("--column", default="loss", help="the column to draw (%(default)s)")
-            command.add_argument("--baselines", nargs="*", default=["best_linear_map", "zero"], metavar="NAME",
-                                 help="the lines to draw (%(default)s)")
+        else:
+            if function is not examples:
+                command.add_argument("--column", default="loss", help="the column to draw (%(default)s)")
+            lines = ["zero", "averaging", "nearest_3", "least_squares"] if function is examples else ["best_linear_map", "zero"]
+            command.add_argument("--baselines", nargs="*", default=lines, metavar="NAME", help="the lines to draw (%(default)s)")
         if function is against:
             command.add_argument("--panels", metavar="KEY", help="a panel for each value of this field (model.layers)")
             command.add_argument("--lines", metavar="KEY", help="a line for each value of this field; budget: d^2, d^2.5, ...")
