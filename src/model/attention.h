@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cmath>
+#include <type_traits>
 
 #include "core/arena.h"
 #include "model/binder.h"
@@ -37,6 +38,21 @@ struct AttentionSizes {
 AttentionSizes attention_sizes(const ModelConfig& config, AttentionSite site, std::size_t batch,
                                std::size_t queries, std::size_t keys);
 
+inline bool learns_scale(const ModelConfig& c) {
+  const ScaleRule* rule = std::get_if<ScaleRule>(&c.attention.scale);
+  return rule != nullptr && *rule == ScaleRule::kLearned;
+}
+
+// Whether the layer runs as one kernel. In double and complex it always runs in parts, which are
+// the fused kernel's twin.
+template <class S>
+bool runs_fused(const ModelConfig& c, const AttentionSizes& n) {
+  return std::is_same_v<S, float> && n.plain && !n.site.cross && !learns_scale(c) &&
+         c.attention.value_map == HeadMap::kFactored && c.attention.qk_norm == QkNorm::kNone &&
+         c.positions.type != PositionsType::kRotary &&
+         kernels::fused_attention_pays({n.shape, c.width, n.output_scale});
+}
+
 template <class S>
 struct AttentionParams {
   View<S, 2> qkv;          // (projected, C): the rows of query, key and value, one after the other
@@ -47,6 +63,7 @@ struct AttentionParams {
   AttentionMixers<S> mixers;  // its biases by distance belong to the stack
 };
 
+// Empty but for its sizes where the layer runs as one kernel.
 template <class S>
 struct AttentionCache {
   AttentionSizes sizes;
@@ -58,18 +75,13 @@ struct AttentionCache {
   View<S, 4> stats;  // (B,G,2,T) largest score and 1 / sum of exponentials of each row
 };
 
-inline bool learns_scale(const ModelConfig& c) {
-  const ScaleRule* rule = std::get_if<ScaleRule>(&c.attention.scale);
-  return rule != nullptr && *rule == ScaleRule::kLearned;
-}
-
-// What backward needs once, shared by the layers of a stack.
+// What the layers of a stack share.
 template <class S>
 struct AttentionScratch {
   View<S, 2> dqkv, dkv;  // as qkv and kv
   View<S, 2> dkey;       // (m, C) the shared key's gradient
   View<S, 2> dz;         // as z
-  View<S, 1> partials;   // the sequences' shares of the mixers' gradients
+  View<S, 1> partials;   // the sequences' shares of the mixers' gradients; of all, as one kernel
   View<S, 2> workers;    // (threads, floats of one worker)
 };
 
@@ -139,6 +151,7 @@ AttentionCache<S> attention_cache(Arena<S>& a, const ModelConfig& c, AttentionSi
   AttentionCache<S> cache;
   cache.sizes = attention_sizes(c, site, batch, queries, keys);
   const AttentionSizes& n = cache.sizes;
+  if (runs_fused<S>(c, n)) return cache;
   cache.qkv = a.take(batch * queries, site.cross ? n.queries : n.projected());
   if (site.cross) cache.kv = a.take(batch * keys, n.keys + n.values);
   if (learns_scale(c)) cache.q_scaled = a.take(batch * queries, n.queries);
@@ -157,6 +170,12 @@ AttentionScratch<S> attention_scratch(Arena<S>& a, const ModelConfig& c, Attenti
                                       std::size_t n_threads, bool training) {
   const AttentionSizes n = attention_sizes(c, site, batch, queries, keys);
   AttentionScratch<S> s;
+  if (runs_fused<S>(c, n)) {
+    const kernels::AttentionLayerShape shape{n.shape, c.width, n.output_scale};
+    s.workers = a.take(n_threads, (kernels::fused_attention_scratch(shape) + 15) / 16 * 16);
+    if (training) s.partials = a.take(kernels::fused_attention_partials(shape));
+    return s;
+  }
   if (training) {
     s.dqkv = a.take(batch * queries, site.cross ? n.queries : n.projected());
     if (site.cross) s.dkv = a.take(batch * keys, n.keys + n.values);
@@ -207,6 +226,11 @@ void attention_forward(const ModelConfig& c, View<S, 2> y, const AttentionCache<
                        const AttentionScratch<S>& scratch, View<const S, 2> x,
                        const AttentionContext<S>& context, const AttentionParams<S>& p) {
   const AttentionSizes& n = cache.sizes;
+  if constexpr (std::is_same_v<S, float>) {
+    if (runs_fused<S>(c, n))
+      return ops::fused_attention_forward(y, x, {p.qkv, p.qkv_bias, p.output, p.output_bias},
+                                          {n.shape, c.width, n.output_scale}, scratch.workers);
+  }
   const View<const S, 2> source = n.site.cross ? context.memory : x;
   if (n.site.cross) {
     const std::size_t rest = n.keys + n.values;
@@ -255,6 +279,13 @@ void attention_backward(const ModelConfig& c, View<S, 2> dx, const AttentionPara
                         const AttentionCache<S>& cache, const AttentionScratch<S>& scratch,
                         const AttentionParams<S>& p) {
   const AttentionSizes& n = cache.sizes;
+  if constexpr (std::is_same_v<S, float>) {
+    if (runs_fused<S>(c, n))
+      return ops::fused_attention_backward(dx, {dp.qkv, dp.qkv_bias, dp.output, dp.output_bias}, dy,
+                                           x, {p.qkv, p.qkv_bias, p.output, p.output_bias},
+                                           {n.shape, c.width, n.output_scale}, scratch.partials,
+                                           scratch.workers);
+  }
   const View<const S, 2> source = n.site.cross ? context.memory : x;
   if (c.attention.value_map == HeadMap::kFull) {
     ops::sum_heads_backward<S>(Matrix<S>(scratch.dz), dp.output_bias, Matrix<const S>(dy),

@@ -33,11 +33,14 @@ Evaluator::Evaluator(const Task& task, std::uint64_t seed, std::size_t n_items, 
   lay_out(memory_);
 }
 
-std::optional<Score> Evaluator::run(Model<float>& model, const std::function<void(double)>& took) {
+std::optional<Score> Evaluator::run(Model<float>& model, const std::function<void(double)>& took,
+                                    bool intervals) {
   using Clock = std::chrono::steady_clock;
   const Stage stage = task_.final_stage();
   const TaskShape shape = task_.shape(stage);
   ScoreSheet sheet(task_, stage);
+  std::optional<Bootstrap> bootstrap;
+  if (intervals) bootstrap.emplace(seed_, n_items_);
   for (std::size_t first = 0; first < n_items_; first += batch_) {
     if (stop_requested()) return std::nullopt;
     const Clock::time_point begin = Clock::now();
@@ -53,7 +56,8 @@ std::optional<Score> Evaluator::run(Model<float>& model, const std::function<voi
         std::copy(from.begin(), from.end(), predictions[b][p].data);
       }
     }
-    sheet.add_batch(items.input, items.target, predictions);
+    const auto counts = bootstrap ? bootstrap->next(count) : View<const std::uint16_t, 2>();
+    sheet.add_batch(items.input, items.target, predictions, counts);
     if (took) took(std::chrono::duration<double>(Clock::now() - begin).count());
   }
   return sheet.score();

@@ -27,7 +27,9 @@ class Evaluator {
 
   // The model must take batch() items. Nothing if stop_requested() before the last batch. `took`,
   // if given, hears how many seconds each batch took.
-  std::optional<Score> run(Model<float>& model, const std::function<void(double)>& took = {});
+  // `intervals`: with bootstrap intervals.
+  std::optional<Score> run(Model<float>& model, const std::function<void(double)>& took = {},
+                           bool intervals = false);
 
   std::size_t batch() const { return batch_; }
 

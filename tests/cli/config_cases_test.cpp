@@ -7,8 +7,7 @@
 #include "cli/run_binary.h"
 #include "core/json.h"
 
-namespace headroom {
-namespace {
+namespace headroom::config_cases_test {
 
 class ConfigCases : public testing::Test {
  protected:
@@ -142,5 +141,4 @@ TEST_F(ConfigCases, CheckShowsTheShapesThatWillTrain) {
   EXPECT_NE(result.out.substr(row, 60).find("(5, 16)"), std::string::npos) << result.out;
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::config_cases_test

@@ -9,8 +9,7 @@
 #include "cli/run_binary.h"
 #include "cli/svg_chart.h"
 
-namespace headroom {
-namespace {
+namespace headroom::report_test {
 
 namespace fs = std::filesystem;
 
@@ -132,5 +131,4 @@ TEST(SvgChart, ThinningKeepsTheMean) {
   EXPECT_EQ(thinned(few, 100), few);
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::report_test

@@ -13,8 +13,7 @@
 #include "model/budget.h"
 #include "train/evaluate.h"
 
-namespace headroom {
-namespace {
+namespace headroom::presets_test {
 
 namespace fs = std::filesystem;
 
@@ -115,5 +114,4 @@ TEST(Presets, HaveTheirPublishedParameters) {
             4u * 64 * 65 + 2 * 64 * 2048 + 2048 + 64 + 2);
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::presets_test
