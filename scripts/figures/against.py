@@ -138,7 +138,8 @@ def draw_panel(axes, panel, names, center):
             axes.plot(xs, middle, label=names[line], **look)
         published = sorted((x, y) for x, y in panel.published.get(line, {}).items() if y > 0)
         if published:
-            axes.plot(*zip(*published), label=None if line in panel.lines else f"published, {names[line]}", linestyle=":", linewidth=1.1, color=look["color"], marker=look["marker"], markersize=5,
+            axes.plot(*zip(*published), label=None if line in panel.lines else f"published, {names[line]}",
+                      linestyle=":", linewidth=1.1, color=look["color"], marker=look["marker"], markersize=5,
                       markerfacecolor="white", markeredgewidth=1.1, zorder=1.5)
     for index, (name, at) in enumerate(sorted(panel.baselines.items())):
         points = sorted((x, statistics.fmean(values)) for x, values in at.items())
@@ -210,7 +211,9 @@ def print_table(panels, x_key, args):
             for x in sorted(set(panel.lines.get(line, {})) | set(panel.published.get(line, {}))):
                 values = panel.lines.get(line, {}).get(x, [])
                 kept = [v for v in values if math.isfinite(v)]
-                numbers = [f"{f(kept):>9.5f}" for f in (CENTERS[args.center], min, max)] if kept else [f"{'diverged' if values else '-':>9}"] * 3
+                numbers = [f"{'diverged' if values else '-':>9}"] * 3
+                if kept:
+                    numbers = [f"{f(kept):>9.5f}" for f in (CENTERS[args.center], min, max)]
                 beside = panel.published.get(line, {}).get(x)
                 print(f"{panel.title:>12}  {plain(line).translate(NO_MATH):>12}  {tick(x):>10}  {'  '.join(numbers)}  {len(values):>5}"
                       + (f"  {beside:.5f}" if beside is not None else ""))
