@@ -100,12 +100,17 @@ def gather(found, args):
             wanted = errors.get(None) if args.position is None else errors.get(None if position is None else int(position))
             if baseline in args.baselines and wanted is not None and args.column == "loss":
                 panel.baselines.setdefault(baseline, {}).setdefault(x, []).append(wanted)
+    beside = {}  # panel value: its published rows
     for row in rows:
-        panel = panels.get(of_row(row, args.panels) if args.panels else "")
-        line = of_row(row, args.lines) if args.lines else ""
-        if panel is not None and line in panel.lines and of_row(row, x_key) is not None:
-            panel.published.setdefault(line, {})[of_row(row, x_key)] = runs.number(row["error"])
-            panel.published_dims.add(of_row(row, DIM))
+        at = of_row(row, args.panels) if args.panels else ""
+        if at in panels and of_row(row, x_key) is not None:
+            beside.setdefault(at, []).append((of_row(row, args.lines) if args.lines else "", row))
+    for at, of_panel in beside.items():
+        # The lines that ours have; all where there is none, as where the lines are dimensions.
+        shared = [(line, row) for line, row in of_panel if line in panels[at].lines]
+        for line, row in shared or of_panel:
+            panels[at].published.setdefault(line, {})[of_row(row, x_key)] = runs.number(row["error"])
+            panels[at].published_dims.add(of_row(row, DIM))
     if not any(math.isfinite(v) for panel in panels.values() for line in panel.lines.values() for vs in line.values() for v in vs):
         raise Problem("nothing to draw: no run that did not diverge has rows")
     return sorted(panels.items(), key=lambda item: (str(type(item[0])), item[0])), x_key
@@ -133,7 +138,8 @@ def draw_panel(axes, panel, names, center):
             axes.plot(xs, middle, label=names[line], **look)
         published = sorted((x, y) for x, y in panel.published.get(line, {}).items() if y > 0)
         if published:
-            axes.plot(*zip(*published), linestyle=":", linewidth=1.1, color=look["color"], marker=look["marker"], markersize=5,
+            axes.plot(*zip(*published), label=None if line in panel.lines else f"published, {names[line]}",
+                      linestyle=":", linewidth=1.1, color=look["color"], marker=look["marker"], markersize=5,
                       markerfacecolor="white", markeredgewidth=1.1, zorder=1.5)
     for index, (name, at) in enumerate(sorted(panel.baselines.items())):
         points = sorted((x, statistics.fmean(values)) for x, values in at.items())
@@ -155,8 +161,8 @@ def picture(panels, x_key, args, found):
     rows = -(-len(panels) // columns)
     size = max(5.2, 2.9 * columns), (3.3 if len(panels) == 1 else 2.7) * rows + 0.3
     figure, grid = draw.plt.subplots(rows, columns, figsize=size, squeeze=False, sharex=True, sharey=True, layout="constrained")
-    every = in_order({line for _, panel in panels for line in panel.lines})
-    short = (args.lines or "").rpartition(".")[2].replace("_", " ")
+    every = in_order({line for _, panel in panels for line in (*panel.lines, *panel.published)})
+    short = (args.lines or "").removesuffix(".type").rpartition(".")[2].replace("_", " ")
     names = {line: f"{short} {tick(line)}".strip() if args.lines else "ours" for line in every}
     xs = sorted({x for _, panel in panels for line in (*panel.lines.values(), *panel.published.values()) for x in line})
     for axes, (_, panel) in zip(grid.flat, panels):
@@ -187,9 +193,9 @@ def picture(panels, x_key, args, found):
     handles = {}
     for axes in figure.axes:
         handles.update(zip(*reversed(axes.get_legend_handles_labels())))
-    if any(panel.published for _, panel in panels):
-        dims = sorted({dim for _, panel in panels for dim in panel.published_dims})
-        name = f"published, $d$ = {', '.join(map(plain, dims))}" if x_key == SHARE else "published"
+    if any(line in panel.lines for _, panel in panels for line in panel.published):
+        theirs = sorted({dim for _, panel in panels for dim in panel.published_dims if dim is not None})
+        name = "published" if args.lines == DIM or theirs == dims else f"published, $d$ = {', '.join(map(plain, theirs))}"
         handles[name] = draw.plt.Line2D([], [], color="black", marker="o", markerfacecolor="white", linestyle=":", linewidth=1.1)
     if any(math.isnan(v) for _, panel in panels for line in panel.lines.values() for vs in line.values() for v in vs):
         handles["diverged"] = draw.plt.Line2D([], [], color="black", marker="x", markersize=7, markeredgewidth=2, linestyle="none")
@@ -201,11 +207,13 @@ def print_table(panels, x_key, args):
     """The figure's numbers."""
     print(f"{'panel':>12}  {'line':>12}  {x_key.rpartition('.')[2]:>10}  {args.center:>9}  {'lowest':>9}  {'highest':>9}  seeds  published")
     for _, panel in panels:
-        for line in in_order(panel.lines):
-            for x in sorted(set(panel.lines[line]) | set(panel.published.get(line, {}))):
-                values = panel.lines[line].get(x, [])
+        for line in in_order({*panel.lines, *panel.published}):
+            for x in sorted(set(panel.lines.get(line, {})) | set(panel.published.get(line, {}))):
+                values = panel.lines.get(line, {}).get(x, [])
                 kept = [v for v in values if math.isfinite(v)]
-                numbers = [f"{f(kept):>9.5f}" for f in (CENTERS[args.center], min, max)] if kept else [f"{'diverged' if values else '-':>9}"] * 3
+                numbers = [f"{'diverged' if values else '-':>9}"] * 3
+                if kept:
+                    numbers = [f"{f(kept):>9.5f}" for f in (CENTERS[args.center], min, max)]
                 beside = panel.published.get(line, {}).get(x)
                 print(f"{panel.title:>12}  {plain(line).translate(NO_MATH):>12}  {tick(x):>10}  {'  '.join(numbers)}  {len(values):>5}"
                       + (f"  {beside:.5f}" if beside is not None else ""))
