@@ -5,12 +5,9 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/run_arguments.h"
+#include "cli/run_checkpoint.h"
 #include "cli/table.h"
-#include "config/read.h"
-#include "config/resume.h"
 #include "core/numbers.h"
-#include "train/checkpoint.h"
-#include "train/checkpoint_folder.h"
 #include "train/evaluate.h"
 #include "train/signals.h"
 
@@ -18,12 +15,6 @@ namespace headroom {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path checkpoint_path(const fs::path& run, const std::string& which) {
-  if (which == "last") return run / "checkpoints" / kLastLink;
-  if (which == "best") return run / "checkpoints" / kBestLink;
-  return which;
-}
 
 // What theory says of a constructed model, as `construct` left it in run.json. Nothing else here
 // depends on that file, so that a run without a readable one is evaluated all the same.
@@ -135,20 +126,15 @@ Exit eval_command(Arguments args) {
     if (!item.starts_with("eval."))
       throw Error(Exit::kUsage, "eval: --set " + item +
                                     ": only fields of `eval` can differ from the run's own config");
-  if (!fs::is_directory(run)) throw Error(Exit::kFile, run + ": no such run directory");
-
+  const RunConfig config = read_run(run, sets);
   choose_threads(threads);
   install_signal_handlers();
-  const RunConfig config = read_run_config((fs::path(run) / "config.json").string(), sets);
   const std::unique_ptr<Task> task = make_task(config.task);
   const std::size_t items = config.eval.items;
   Evaluator evaluator(*task, config.eval.seed, items,
                       config.eval.batch.value_or(config.train.batch / config.train.accumulate));
   Model<float> model(config.model, model_io(*task), evaluator.batch(), false);
-  const safetensors::Archive archive(checkpoint_path(run, checkpoint));
-  if (const std::string* trained = archive.metadata("config"))
-    require_same_model(read_run_config_text(*trained), config, archive.path().string());
-  load_params(archive, model.table(), model.params().flat());
+  load_params(open_checkpoint(run, checkpoint, config), model.table(), model.params().flat());
 
   const std::optional<Score> score = evaluator.run(model);
   const std::vector<BaselineScore> baselines =

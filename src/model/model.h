@@ -6,6 +6,7 @@
 #include <complex>
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "core/view.h"
 #include "model/model_config.h"
@@ -27,6 +28,12 @@ ModelConfig resolve(ModelConfig config, const ModelIo& io);
 
 // The parameters of such a model.
 ParamTable parameter_table(const ModelConfig& config, const ModelIo& io);
+
+// What the last forward left behind, for looking into the model (model/transformer.h).
+template <class S>
+struct AttentionRecord;
+template <class S>
+struct StreamRecord;
 
 template <class S>
 class Model {
@@ -50,6 +57,16 @@ class Model {
   // Adds the gradient of the last forward, of the same input and query, to grads(). doutput, as the
   // output, is the loss's gradient by it.
   void backward(View<const S, 3> input, View<const S, 3> doutput, View<const S, 3> query = {});
+
+  // The attention layers in the order in which they run, and the residual stream, as the last
+  // forward left them; valid until the next forward.
+  std::vector<AttentionRecord<S>> attention() const;
+  std::vector<StreamRecord<S>> stream() const;
+  // The output of the last forward's items with head `head` of copy `copy` of attention layer
+  // `site` (an index into attention()) left out: its sums, or with mix_weights its weights, are 0.
+  // Layers from there on are computed again, so after a forward the sites must be asked in falling
+  // order. Parameters stay as they are.
+  View<const S, 3> forward_without(std::size_t site, std::size_t copy, std::size_t head);
 
  private:
   struct Impl;
