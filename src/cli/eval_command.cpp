@@ -8,6 +8,7 @@
 #include "cli/run_checkpoint.h"
 #include "cli/table.h"
 #include "core/numbers.h"
+#include "theory/bounds.h"
 #include "train/evaluate.h"
 #include "train/signals.h"
 
@@ -35,6 +36,18 @@ std::optional<double> expected_loss(const fs::path& run) {
   }
 }
 
+// What theory says of this model, where it does.
+struct Theory {
+  std::optional<double> expected, bound;
+};
+
+Theory theory_of(const fs::path& run, const RunConfig& config, const Task& task) {
+  Theory theory{expected_loss(run), std::nullopt};
+  if (const auto layer = bounded_layer(config.task, resolve(config.model, model_io(task))))
+    theory.bound = pair_lower_bound(layer->dim, layer->rank, layer->heads);
+  return theory;
+}
+
 json::Value score_value(const Task& task, const Score& score) {
   json::Value value, metrics;
   json::add(value, "loss", json::number(score.loss.mean));
@@ -60,10 +73,10 @@ json::Value positions_value(const Score& score) {
 }
 
 std::string json_report(const Task& task, const Score& model,
-                        const std::vector<BaselineScore>& baselines,
-                        const std::optional<double>& expected) {
+                        const std::vector<BaselineScore>& baselines, const Theory& theory) {
   json::Value report = score_value(task, model);
-  if (expected) json::add(report, "expected_loss", json::number(*expected));
+  if (theory.expected) json::add(report, "expected_loss", json::number(*theory.expected));
+  if (theory.bound) json::add(report, "bound", json::number(*theory.bound));
   json::Value lines = json::Value(json::Object{});
   for (const BaselineScore& b : baselines) {
     json::Value line = score_value(task, b.score);
@@ -77,8 +90,7 @@ std::string json_report(const Task& task, const Score& model,
 }
 
 std::string text_report(const Task& task, const Score& model,
-                        const std::vector<BaselineScore>& baselines,
-                        const std::optional<double>& expected) {
+                        const std::vector<BaselineScore>& baselines, const Theory& theory) {
   std::vector<std::vector<std::string>> rows{{"", "loss", "+-"}};
   for (const std::string& name : task.metric_names()) rows[0].push_back(name);
   const auto add = [&](const std::string& name, const Score& score) {
@@ -86,9 +98,13 @@ std::string text_report(const Task& task, const Score& model,
     for (const Mean& m : score.metrics) rows.back().push_back(fixed(m.mean, 4));
   };
   add("model", model);
-  if (expected) rows.push_back({"formula", fixed(*expected, 4)});
+  if (theory.expected) rows.push_back({"formula", fixed(*theory.expected, 4)});
+  if (theory.bound) rows.push_back({"bound", fixed(*theory.bound, 4)});
   for (const BaselineScore& b : baselines) add(b.name, b.score);
   std::string out = text_table(rows);
+  if (theory.bound)
+    for (const BoundRow& row : bound_rows())
+      out += std::string(row.name) + ": " + row.statement + " (" + row.source + ")\n";
   if (model.positions.empty()) return out;
 
   std::vector<std::vector<std::string>> positions{{"examples", "model"}};
@@ -142,9 +158,9 @@ Exit eval_command(Arguments args) {
   if (!score || baselines.empty()) {
     return stop_signal() == SIGINT ? Exit::kInterrupted : Exit::kStopped;
   }
-  const std::optional<double> expected = expected_loss(run);
-  print(json ? json_report(*task, *score, baselines, expected)
-             : text_report(*task, *score, baselines, expected));
+  const Theory theory = theory_of(run, config, *task);
+  print(json ? json_report(*task, *score, baselines, theory)
+             : text_report(*task, *score, baselines, theory));
   return Exit::kDone;
 }
 
