@@ -5,6 +5,7 @@
     plot.py rank DIR...        held-out error against key size at a fixed budget, with the baselines
     plot.py against KEY DIR... error against any field of the config, panels and lines by others, published numbers beside
     plot.py examples DIR...    error against the number of in-context examples, with the baselines
+    plot.py spectra JSON...    singular values of every head's W_Q^T W_K, from `headroom inspect --json`
     plot.py headline CSV       held-out error against key size, plain and mixed, from the table of scripts/headline.py
 
 DIR is a run directory or holds run directories. Runs that differ only in their seeds become one line: their mean, with the
@@ -193,6 +194,32 @@ def against(args):
     against_figure.print_table(panels, x_key, args)
 
 
+def spectra(args):
+    figure, axes = draw.new(args.title)
+    for index, path in enumerate(args.json):
+        name = os.path.splitext(os.path.basename(path))[0]
+        try:
+            heads = [head["qk"] for layer in runs.read_json(path)["layers"] for head in layer["heads"] if head["qk"]]
+        except (KeyError, TypeError) as error:
+            raise Problem(f"{path}: not what `headroom inspect --json` prints: {error}") from error
+        if not heads:
+            raise Problem(f"{path}: no heads to draw")
+        angles = [head["angle_deg"] for head in heads if head["angle_deg"] is not None]
+        rank = sum(head["effective_rank"] for head in heads) / len(heads)
+        label = f"{name}: effective rank {rank:.1f}" + (f", {min(angles):.0f}-{max(angles):.0f}° to I" if angles else "")
+        for head in heads:
+            values = [value for value in head["singular_values"] if value > 0]
+            axes.plot(range(1, len(values) + 1), values, label=label, markersize=4, alpha=0.7, **draw.style(index))
+            label = None
+    axes.set_yscale("log")
+    draw.legend(axes, False)
+    draw.log_axis(axes.yaxis)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.set_xlabel("index")
+    axes.set_ylabel("singular value of $W_Q^T W_K$")
+    draw.save(figure, args.out)
+
+
 def headline(args):
     found = headline_figure.panels(args.csv, args.column)
     for panel in found:
@@ -205,10 +232,13 @@ def main():
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for function, help_text in ((curves, "loss against step"), (rank, "held-out error against key size"),
                                 (against, "error against any field"), (examples, "error against in-context examples"),
+                                (spectra, "singular values of the heads, from inspect --json"),
                                 (headline, "plain and mixed heads, from a table")):
         command = commands.add_parser(function.__name__, help=help_text)
         command.set_defaults(function=function)
-        if function is headline:
+        if function is spectra:
+            command.add_argument("json", nargs="+", metavar="JSON", help="what `headroom inspect RUN --json` printed")
+        elif function is headline:
             command.add_argument("csv", metavar="CSV", help="data/results/headline.csv or its like")
         else:
             if function is against:
@@ -218,7 +248,7 @@ def main():
         command.add_argument("--title", help="a line above the figure")
         if function is headline:
             command.add_argument("--column", default="held_out_loss", help="the column to draw (%(default)s)")
-        else:
+        elif function is not spectra:
             if function is not examples:
                 command.add_argument("--column", default="loss", help="the column to draw (%(default)s)")
             lines = ["zero", "averaging", "nearest_3", "least_squares"] if function is examples else ["best_linear_map", "zero"]

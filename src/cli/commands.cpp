@@ -13,6 +13,8 @@ namespace {
 constexpr Command kCommands[] = {
     {"train", "train the model of a config; the main job", train_command},
     {"eval", "evaluate a checkpoint on the held-out stream, beside the baselines", eval_command},
+    {"inspect", "look into a checkpoint's heads: ranks, attention, what each is worth",
+     inspect_command},
     {"check", "look at a config before it runs: sizes, budget, time, gradients", check_command},
     {"diff", "say what differs between two runs or configs, and how they ended", diff_command},
     {"report", "write one HTML page about a run or a sweep: curves, configs, tables",

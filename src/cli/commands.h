@@ -22,6 +22,7 @@ Exit construct_command(Arguments args);
 Exit describe_command(Arguments args);
 Exit diff_command(Arguments args);
 Exit grid_command(Arguments args);
+Exit inspect_command(Arguments args);
 Exit man_command(Arguments args);
 Exit report_command(Arguments args);
 Exit selftest_command(Arguments args);

@@ -7,11 +7,9 @@
 #include "cli/eval_report.h"
 #include "cli/output.h"
 #include "cli/run_arguments.h"
-#include "config/read.h"
-#include "config/resume.h"
+#include "cli/run_checkpoint.h"
 #include "core/numbers.h"
-#include "train/checkpoint.h"
-#include "train/checkpoint_folder.h"
+#include "theory/bounds.h"
 #include "train/evaluate.h"
 #include "train/gradient.h"
 #include "train/signals.h"
@@ -20,12 +18,6 @@ namespace headroom {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path checkpoint_path(const fs::path& run, const std::string& which) {
-  if (which == "last") return run / "checkpoints" / kLastLink;
-  if (which == "best") return run / "checkpoints" / kBestLink;
-  return which;
-}
 
 // What `construct` left in run.json of a model set by hand. Nothing else here depends on that file,
 // so that a run without a readable one is evaluated all the same.
@@ -47,6 +39,13 @@ std::optional<double> expected_loss(const std::optional<json::Value>& constructi
   if (loss == nullptr) return std::nullopt;
   const auto* const number = std::get_if<json::Number>(&loss->data);
   return number == nullptr ? std::nullopt : std::optional(read_real(number->text).value);
+}
+
+// What no model of this kind can go below, where theory says so.
+std::optional<double> lower_bound(const RunConfig& config, const Task& task) {
+  const auto layer = bounded_layer(config.task, resolve(config.model, model_io(task)));
+  if (!layer) return std::nullopt;
+  return pair_lower_bound(layer->dim, layer->rank, layer->heads);
 }
 
 void require_run_directory(const fs::path& run) {
@@ -114,15 +113,13 @@ Exit eval_command(Arguments args) {
 
   choose_threads(threads);
   install_signal_handlers();
-  const RunConfig config = read_run_config((fs::path(run) / "config.json").string(), sets);
+  const RunConfig config = read_run(run, sets);
   const std::unique_ptr<Task> task = make_task(config.task);
   const std::size_t items = config.eval.items;
   Evaluator evaluator(*task, config.eval.seed, items,
                       config.eval.batch.value_or(config.train.batch / config.train.accumulate));
   Model<float> model(config.model, model_io(*task), evaluator.batch(), false);
-  const safetensors::Archive archive(checkpoint_path(run, checkpoint));
-  if (const std::string* trained = archive.metadata("config"))
-    require_same_model(read_run_config_text(*trained), config, archive.path().string());
+  const safetensors::Archive archive = open_checkpoint(run, checkpoint, config);
   load_params(archive, model.table(), model.params().flat());
 
   const auto stopped = [] { return stop_signal() == SIGINT ? Exit::kInterrupted : Exit::kStopped; };
@@ -139,7 +136,8 @@ Exit eval_command(Arguments args) {
                           .baselines = *baselines,
                           .reference = find_reference(config.task.type, *baselines),
                           .constructed = construction.has_value(),
-                          .expected_loss = expected_loss(construction)};
+                          .expected_loss = expected_loss(construction),
+                          .bound = lower_bound(config, *task)};
   print(json ? eval_as_json(report) : eval_as_text(report));
   return Exit::kDone;
 }

@@ -5,6 +5,7 @@
 
 #include "cli/table.h"
 #include "core/json.h"
+#include "theory/bounds.h"
 
 namespace headroom {
 namespace {
@@ -80,8 +81,13 @@ std::string losses(const EvalReport& report) {
   };
   add("model", report.model);
   if (report.expected_loss) rows.push_back({"formula", figure(*report.expected_loss)});
+  if (report.bound) rows.push_back({"bound", figure(*report.bound)});
   for (const BaselineScore& b : report.baselines) add(b.name, b.score);
-  return text_table(rows);
+  std::string out = text_table(rows);
+  if (report.bound)
+    for (const BoundRow& row : bound_rows())
+      out += std::string(row.name) + ": " + row.statement + " (" + row.source + ")\n";
+  return out;
 }
 
 // The model beside baselines first .. last - 1.
@@ -116,6 +122,7 @@ std::string position_tables(const EvalReport& report) {
 std::string eval_as_json(const EvalReport& report) {
   json::Value root = score_value(report.task, report.model);
   if (report.expected_loss) json::add(root, "expected_loss", json::number(*report.expected_loss));
+  if (report.bound) json::add(root, "bound", json::number(*report.bound));
   if (report.reference) {
     json::add(root, "reference", json::text(report.reference->name));
     if (!report.constructed) json::add(root, "not_trained", json::Value(flagged(report)));

@@ -18,6 +18,7 @@ struct EvalReport {
   std::optional<Reference> reference;   // that the model has to beat
   bool constructed = false;             // set by hand: there was no training to judge
   std::optional<double> expected_loss;  // what theory says of a constructed model
+  std::optional<double> bound;          // what theory says of every model of this kind
 };
 
 // Both end in a newline. Errors stand with their standard error over items and, of the loss in

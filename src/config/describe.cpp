@@ -10,6 +10,7 @@
 #include "config/write.h"
 #include "core/error.h"
 #include "core/spelling.h"
+#include "theory/bounds.h"
 #include "theory/construction.h"
 #include "train/metrics.h"
 
@@ -157,6 +158,21 @@ std::string describe_constructions(const Defaults&, DescribeFormat format) {
   return out;
 }
 
+std::string describe_bounds(const Defaults&, DescribeFormat format) {
+  const bool markdown = format == DescribeFormat::kMarkdown;
+  std::string out;
+  for (const BoundRow& row : bound_rows()) {
+    if (!out.empty()) out += "\n";
+    out += markdown
+               ? "## " + std::string(row.name) + "\n\n" + markdown_cell(row.statement) + ".\n\n"
+               : row.name + std::string(": ") + row.statement + "\n";
+    for (const auto& [name, text] : {std::pair{"applies to", row.scope}, {"source", row.source}})
+      out += markdown ? name + std::string(": ") + markdown_cell(text) + ".\n\n"
+                      : std::string("    ") + name + ": " + text + "\n";
+  }
+  return out;
+}
+
 std::string describe_grid(const Defaults&, DescribeFormat format) {
   const bool markdown = format == DescribeFormat::kMarkdown;
   std::string out =
@@ -186,6 +202,8 @@ constexpr Topic kTopics[] = {
     {"metrics", "every column of a run's CSV files", describe_metrics, nullptr},
     {"baselines", "the predictors that a model is compared with", describe_baselines, nullptr},
     {"constructions", "every model set by hand with its settings", describe_constructions, nullptr},
+    {"bounds", "what no attention layer of a rank can get below, and where that applies",
+     describe_bounds, nullptr},
     {"grid", "the keys of a sweep file, which `headroom grid` expands", describe_grid, nullptr},
     {"config", "every field of the config: default, range and meaning", describe_config, ""},
     {"defaults", "the default config as JSON, to start from", describe_defaults, ""},

@@ -17,6 +17,16 @@ ModelIo model_io(const Task& task) {
           .queries = shape.queries};
 }
 
+void take_predictions(View<float, 3> predictions, View<const float, 3> output,
+                      const TaskShape& shape) {
+  for (std::size_t b = 0; b < predictions.dim(0); ++b) {
+    for (std::size_t p = 0; p < shape.predictions; ++p) {
+      const auto from = output[b][p * shape.token_stride].flat();
+      std::copy(from.begin(), from.end(), predictions[b][p].data);
+    }
+  }
+}
+
 Evaluator::Evaluator(const Task& task, std::uint64_t seed, std::size_t n_items, std::size_t batch)
     : task_(task),
       seed_(seed),
@@ -50,12 +60,7 @@ std::optional<Score> Evaluator::run(Model<float>& model, const std::function<voi
     const View<const float, 3> output =
         model.forward(items.input, items.query);  // (B,T,O) or (B,Q,O)
     const View<float, 3> predictions = predictions_.range(0, count);
-    for (std::size_t b = 0; b < count; ++b) {
-      for (std::size_t p = 0; p < shape.predictions; ++p) {
-        const auto from = output[b][p * shape.token_stride].flat();
-        std::copy(from.begin(), from.end(), predictions[b][p].data);
-      }
-    }
+    take_predictions(predictions, output, shape);
     const auto counts = bootstrap ? bootstrap->next(count) : View<const std::uint16_t, 2>();
     sheet.add_batch(items.input, items.target, predictions, counts);
     if (took) took(std::chrono::duration<double>(Clock::now() - begin).count());
