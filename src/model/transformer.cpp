@@ -207,6 +207,7 @@ std::vector<StreamRecord<S>> stream_records(const ModelConfig& c,
   return records;
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): S is a type.
 #define HEADROOM_INSTANTIATE(S)                                                                \
   template TransformerParams<S> transformer_params(Binder<S>&, const ModelConfig&,             \
                                                    const ModelIo&);                            \
@@ -226,6 +227,7 @@ std::vector<StreamRecord<S>> stream_records(const ModelConfig& c,
   template void transformer_backward(const ModelConfig&, const TransformerParams<S>&,          \
                                      View<const S, 3>, View<const S, 3>, View<const S, 3>,     \
                                      TransformerCache<S>&, const TransformerParams<S>&);
+// NOLINTEND(bugprone-macro-parentheses)
 HEADROOM_INSTANTIATE(float)
 HEADROOM_INSTANTIATE(double)
 HEADROOM_INSTANTIATE(std::complex<double>)
