@@ -1,7 +1,7 @@
 #include <Eigen/Dense>
 
+#include "baselines/examples.h"
 #include "baselines/makers.h"
-#include "tasks/in_context.h"
 
 namespace headroom {
 
@@ -19,7 +19,7 @@ class LeastSquares final : public Baseline {
     Eigen::VectorXd y(n);
     for (Eigen::Index i = 0; i < n; ++i) {
       const auto row = static_cast<std::size_t>(i);
-      x.row(i) = Eigen::Map<const Eigen::RowVectorXf>(prompt.x.row(row), d).cast<double>();
+      x.row(i) = x_of(prompt, row);
       y(i) = prompt.y(row, 0);
     }
     output.data[0] = 0;

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <filesystem>
 
 #include "cli/commands.h"
@@ -9,6 +8,7 @@
 #include "cli/run_arguments.h"
 #include "cli/run_checkpoint.h"
 #include "core/numbers.h"
+#include "core/spelling.h"
 #include "theory/bounds.h"
 #include "train/evaluate.h"
 #include "train/gradient.h"
@@ -48,19 +48,6 @@ std::optional<double> lower_bound(const RunConfig& config, const Task& task) {
   return pair_lower_bound(layer->dim, layer->rank, layer->heads);
 }
 
-void require_run_directory(const fs::path& run) {
-  if (fs::is_directory(run)) return;
-  if (!fs::is_regular_file(run)) {
-    throw Error(Exit::kFile, run.string() + ": no such run directory");
-  }
-  const fs::path folder = run.parent_path(),
-                 home = folder.filename() == "checkpoints" ? folder.parent_path() : fs::path();
-  throw Error(Exit::kUsage,
-              "eval: " + run.string() + " is a file; give its run directory, and the file with " +
-                  "--checkpoint: headroom eval " + (home.empty() ? "RUN_DIR" : home.string()) +
-                  " --checkpoint " + run.string());
-}
-
 void require_finite(const Score& score, Model<float>& model, const fs::path& checkpoint) {
   if (std::isfinite(score.loss.mean)) return;
   const std::string bad = first_nonfinite<float>(model.table(), model.params().flat());
@@ -72,11 +59,8 @@ void require_finite(const Score& score, Model<float>& model, const fs::path& che
 // "a,b" as the JSON list that a config holds.
 std::string list_of(const std::string& names) {
   json::Array list;
-  for (std::size_t at = 0; at <= names.size();) {
-    const std::size_t comma = std::min(names.find(',', at), names.size());
-    list.push_back(json::text(names.substr(at, comma - at)));
-    at = comma + 1;
-  }
+  for (const std::string_view name : split(names, ','))
+    list.push_back(json::text(std::string(name)));
   return json::write(json::Value(std::move(list)), 0);
 }
 
@@ -109,11 +93,10 @@ Exit eval_command(Arguments args) {
       throw Error(Exit::kUsage, "eval: --set " + item +
                                     ": only fields of `eval` can differ from the run's own config");
   if (compared) sets.push_back("eval.baselines=" + list_of(*compared));
-  require_run_directory(run);
 
+  const RunConfig config = read_run("eval", run, sets);
   choose_threads(threads);
   install_signal_handlers();
-  const RunConfig config = read_run(run, sets);
   const std::unique_ptr<Task> task = make_task(config.task);
   const std::size_t items = config.eval.items;
   Evaluator evaluator(*task, config.eval.seed, items,
@@ -122,14 +105,13 @@ Exit eval_command(Arguments args) {
   const safetensors::Archive archive = open_checkpoint(run, checkpoint, config);
   load_params(archive, model.table(), model.params().flat());
 
-  const auto stopped = [] { return stop_signal() == SIGINT ? Exit::kInterrupted : Exit::kStopped; };
   const std::optional<Score> score = evaluator.run(model, {}, true);
-  if (!score) return stopped();
+  if (!score) return stopped_exit();
   require_finite(*score, model, archive.path());
   const std::optional<std::vector<BaselineScore>> baselines = evaluate_baselines(
       *task, config.eval.seed, items,
       {.names = config.eval.baselines, .stop = stop_requested, .intervals = true});
-  if (!baselines) return stopped();
+  if (!baselines) return stopped_exit();
   const std::optional<json::Value> construction = construction_of(run);
   const EvalReport report{.task = *task,
                           .model = *score,

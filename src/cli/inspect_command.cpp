@@ -1,4 +1,3 @@
-#include <csignal>
 #include <filesystem>
 
 #include "analysis/inspect.h"
@@ -38,7 +37,7 @@ Exit inspect_command(Arguments args) {
   line.flag("--json", json, "Print one JSON object instead of tables.");
   if (!line.parse(args)) return Exit::kDone;
 
-  const RunConfig config = read_run(run);
+  const RunConfig config = read_run("inspect", run);
   choose_threads(threads);
   install_signal_handlers();
   const std::unique_ptr<Task> task = make_task(config.task);
@@ -51,7 +50,7 @@ Exit inspect_command(Arguments args) {
   AttentionDump maps;
   const std::optional<Inspection> inspection = inspect(
       *task, config.model, params, config.eval.seed, plan, dump ? &maps : nullptr, stop_requested);
-  if (!inspection) return stop_signal() == SIGINT ? Exit::kInterrupted : Exit::kStopped;
+  if (!inspection) return stopped_exit();
   if (dump) {
     safetensors::write(*dump, maps.tensors,
                        {{"format", "headroom-attention"}, {"config", config_text(config)}});

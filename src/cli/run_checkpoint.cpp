@@ -16,10 +16,24 @@ fs::path checkpoint_path(const fs::path& run, const std::string& which) {
   return which;
 }
 
+void require_run_directory(const std::string& command, const fs::path& run) {
+  if (fs::is_directory(run)) return;
+  if (!fs::is_regular_file(run)) {
+    throw Error(Exit::kFile, run.string() + ": no such run directory");
+  }
+  const fs::path folder = run.parent_path(),
+                 home = folder.filename() == "checkpoints" ? folder.parent_path() : fs::path();
+  throw Error(Exit::kUsage, command + ": " + run.string() +
+                                " is a file; give its run directory, and the file with " +
+                                "--checkpoint: headroom " + command + " " +
+                                (home.empty() ? "RUN_DIR" : home.string()) + " --checkpoint " +
+                                run.string());
+}
+
 }  // namespace
 
-RunConfig read_run(const fs::path& run, std::span<const std::string> sets) {
-  if (!fs::is_directory(run)) throw Error(Exit::kFile, run.string() + ": no such run directory");
+RunConfig read_run(const char* command, const fs::path& run, std::span<const std::string> sets) {
+  require_run_directory(command, run);
   return read_run_config((run / "config.json").string(), sets);
 }
 

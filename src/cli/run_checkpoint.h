@@ -11,8 +11,10 @@
 
 namespace headroom {
 
-// The config of a run directory under `--set` items. Error(kFile) where there is no such directory.
-RunConfig read_run(const std::filesystem::path& run, std::span<const std::string> sets = {});
+// The config of a run directory under `--set` items. Error(kFile) where there is no such directory;
+// a file gets Error(kUsage) with what to give to `command` instead.
+RunConfig read_run(const char* command, const std::filesystem::path& run,
+                   std::span<const std::string> sets = {});
 
 // `which` is "last", "best" or a path. Throws as safetensors::Archive does, and Error(kCorrupt)
 // where the checkpoint is of another model or task than `config`.

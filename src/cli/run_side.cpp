@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "core/numbers.h"
+#include "core/spelling.h"
 #include "train/evaluate.h"
 #include "train/progress.h"
 
@@ -17,15 +18,6 @@ namespace headroom {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::vector<std::string_view> split(std::string_view text, char at) {
-  std::vector<std::string_view> parts;
-  for (std::size_t end; (end = text.find(at)) != std::string_view::npos;
-       text.remove_prefix(end + 1))
-    parts.push_back(text.substr(0, end));
-  parts.push_back(text);
-  return parts;
-}
 
 // Nothing where there is no row, as in a run that does not evaluate.
 std::optional<HeldOut> last_held_out(const fs::path& file) {

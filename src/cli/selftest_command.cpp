@@ -1,7 +1,6 @@
 #include <stdlib.h>
 
 #include <array>
-#include <csignal>
 #include <filesystem>
 #include <functional>
 
@@ -152,7 +151,7 @@ Exit selftest_command(Arguments args) {
     what == names[0] ? test.resume() : test.threads();
     return test.finish();
   } catch (const Stopped&) {
-    return stop_signal() == SIGINT ? Exit::kInterrupted : Exit::kStopped;
+    return stopped_exit();
   }
 }
 

@@ -110,6 +110,15 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t end; (end = text.find(separator)) != std::string_view::npos;
+       text.remove_prefix(end + 1))
+    parts.push_back(text.substr(0, end));
+  parts.push_back(text);
+  return parts;
+}
+
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t kMaxCharacters = 60;
   std::string out = "\"";

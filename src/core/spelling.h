@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace headroom {
 
@@ -21,6 +22,9 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
 
 // "a, b, c".
 std::string join(std::span<const std::string> words, std::string_view separator = ", ");
+
+// The parts of the text between the separators, empty ones too; at least one. They point into it.
+std::vector<std::string_view> split(std::string_view text, char separator);
 
 // Somebody's text in double quotes, fit for one line of a message: escapes for control characters
 // and what is no UTF-8, cut after about 60 characters.

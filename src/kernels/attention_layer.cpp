@@ -10,6 +10,7 @@
 #include "kernels/linear.h"
 #include "kernels/matmul.h"
 #include "kernels/row_groups.h"
+#include "kernels/rows.h"
 
 namespace headroom::kernels {
 namespace {
@@ -19,6 +20,10 @@ namespace {
 constexpr std::size_t kTileRows = 128, kTileColumns = 128;
 
 std::size_t total_heads(const AttentionShape& h) { return h.copies * h.heads; }
+std::size_t sum_columns(const AttentionShape& h) { return total_heads(h) * h.value_size; }
+std::size_t projected_rows(const AttentionShape& h) {
+  return 2 * total_heads(h) * h.key_size + sum_columns(h);
+}
 std::size_t tile_sequences(const AttentionShape& h) {
   return std::clamp<std::size_t>(kTileRows / h.queries, 1, h.batch);
 }
@@ -130,17 +135,13 @@ void for_each_block(const AttentionShape& h, const Body& body) {
 struct Share {
   View<float, 2> qkv, output;
   float* qkv_bias;
-  Share(float* p, const AttentionLayerShape& s) {
-    const AttentionShape& h = s.heads;
-    const std::size_t sums = total_heads(h) * h.value_size,
-                      projected = 2 * total_heads(h) * h.key_size + sums;
-    qkv = {p, {projected, s.width}};
-    output = {p + qkv.size(), {s.width, sums}};
-    qkv_bias = output.data + output.size();
-  }
+  Share(float* p, const AttentionLayerShape& s)
+      : qkv(p, {projected_rows(s.heads), s.width}),
+        output(p + qkv.size(), {s.width, sum_columns(s.heads)}),
+        qkv_bias(output.data + output.size()) {}
   static std::size_t floats(const AttentionLayerShape& s) {
-    const Share share(nullptr, s);
-    return round_up_to_lanes(share.qkv.size() + share.output.size() + share.qkv.dims[0]);
+    const std::size_t projected = projected_rows(s.heads);
+    return round_up_to_lanes((projected + sum_columns(s.heads)) * s.width + projected);
   }
 };
 
@@ -149,7 +150,7 @@ RowGroups row_groups(const AttentionShape& h) { return {h.batch, tile_sequences(
 }  // namespace
 
 bool fused_attention_pays(const AttentionLayerShape& s) {
-  const std::size_t columns = 2 * total_heads(s.heads) * (s.heads.key_size + s.heads.value_size);
+  const std::size_t columns = projected_rows(s.heads) + sum_columns(s.heads);
   return columns >= 12 * s.width && s.heads.queries <= kTileRows && s.width <= 256;
 }
 

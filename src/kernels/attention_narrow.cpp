@@ -53,7 +53,9 @@ struct Buffers {
   Lanes q, dq, k, dk, v, dv, z;  // z is dz in backward
   float *weights, *dweights;     // (Tk) vectors of one query
 
-  Buffers(const AttentionShape& s, float* p) {
+  // With queries, times the scale, keys and values in their places.
+  Buffers(const AttentionShape& s, float* p, Matrix<const float> q_in, Matrix<const float> k_in,
+          Matrix<const float> v_in) {
     const auto cut = [&](std::size_t tokens, std::size_t size) {
       return Lanes{std::exchange(p, p + tokens * size * kLanes), size};
     };
@@ -66,6 +68,9 @@ struct Buffers {
     z = cut(s.queries, s.value_size);
     weights = cut(s.keys, 1).data;
     dweights = cut(s.keys, 1).data;
+    pack(q, q_in, static_cast<float>(s.scale));
+    pack(k, k_in, 1.0f);
+    pack(v, v_in, 1.0f);
   }
 };
 
@@ -178,10 +183,7 @@ std::size_t narrow_attention_scratch(const AttentionShape& s) {
 void attend_narrow_forward(Matrix<float> z, float* stats, Matrix<const float> q,
                            Matrix<const float> k, Matrix<const float> v, const AttentionShape& s,
                            float* scratch) {
-  const Buffers b(s, scratch);
-  pack(b.q, q, static_cast<float>(s.scale));
-  pack(b.k, k, 1.0f);
-  pack(b.v, v, 1.0f);
+  const Buffers b(s, scratch, q, k, v);
   with_kernel(s, b, [&](const auto& kernel) { kernel.forward(stats, q.cols / s.key_size); });
   unpack(z, b.z);
 }
@@ -190,10 +192,7 @@ void attend_narrow_backward(Matrix<float> dq, Matrix<float> dk, Matrix<float> dv
                             Matrix<const float> dz, const float* stats, Matrix<const float> q,
                             Matrix<const float> k, Matrix<const float> v, const AttentionShape& s,
                             float* scratch) {
-  const Buffers b(s, scratch);
-  pack(b.q, q, static_cast<float>(s.scale));
-  pack(b.k, k, 1.0f);
-  pack(b.v, v, 1.0f);
+  const Buffers b(s, scratch, q, k, v);
   pack(b.z, dz, 1.0f);
   with_kernel(s, b, [&](const auto& kernel) { kernel.backward(stats, q.cols / s.key_size); });
   unpack(dq, b.dq);

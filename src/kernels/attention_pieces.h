@@ -44,10 +44,20 @@ inline IntVec sees(std::size_t i, std::size_t j) {
   return lane >= static_cast<std::int32_t>(j);
 }
 
-// Rows and columns of head g, of `size` columns, in sequence b.
+// Columns of heads g .. g + n - 1, of `size` columns each.
+template <class T>
+Matrix<T> head_columns(Matrix<T> all, std::size_t g, std::size_t n, std::size_t size) {
+  return all.col_range(g * size, n * size);
+}
+// And their rows in sequence b.
+template <class T>
+Matrix<T> heads(Matrix<T> all, std::size_t b, std::size_t tokens, std::size_t g, std::size_t n,
+                std::size_t size) {
+  return head_columns(all.row_range(b * tokens, tokens), g, n, size);
+}
 template <class T>
 Matrix<T> head(Matrix<T> all, std::size_t b, std::size_t tokens, std::size_t g, std::size_t size) {
-  return all.row_range(b * tokens, tokens).col_range(g * size, size);
+  return heads(all, b, tokens, g, 1, size);
 }
 
 }  // namespace headroom::kernels

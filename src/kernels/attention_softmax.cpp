@@ -160,12 +160,6 @@ void for_heads_together(const AttentionShape& s, std::size_t n, const Body& body
   for (std::size_t g = 0; g < n; g += step) body(g, std::min(step, n - g));
 }
 
-// Columns of heads g .. g + n - 1.
-template <class T>
-Matrix<T> columns(Matrix<T> all, std::size_t g, std::size_t n, std::size_t size) {
-  return all.col_range(g * size, n * size);
-}
-
 }  // namespace
 
 std::size_t attention_scratch(const AttentionShape& s) {
@@ -176,8 +170,9 @@ void attend_forward(Matrix<float> z, float* stats, Matrix<const float> q, Matrix
                     Matrix<const float> v, const AttentionShape& s, float* scratch) {
   const auto attend = narrow_heads_pay(s) ? attend_narrow_forward : one_head_forward;
   for_heads_together(s, q.cols / s.key_size, [&](std::size_t g, std::size_t n) {
-    attend(columns(z, g, n, s.value_size), stats + g * 2 * s.queries, columns(q, g, n, s.key_size),
-           columns(k, g, n, s.key_size), columns(v, g, n, s.value_size), s, scratch);
+    attend(head_columns(z, g, n, s.value_size), stats + g * 2 * s.queries,
+           head_columns(q, g, n, s.key_size), head_columns(k, g, n, s.key_size),
+           head_columns(v, g, n, s.value_size), s, scratch);
   });
 }
 
@@ -186,10 +181,10 @@ void attend_backward(Matrix<float> dq, Matrix<float> dk, Matrix<float> dv, Matri
                      Matrix<const float> v, const AttentionShape& s, float* scratch) {
   const auto attend = narrow_heads_pay(s) ? attend_narrow_backward : one_head_backward;
   for_heads_together(s, q.cols / s.key_size, [&](std::size_t g, std::size_t n) {
-    attend(columns(dq, g, n, s.key_size), columns(dk, g, n, s.key_size),
-           columns(dv, g, n, s.value_size), columns(dz, g, n, s.value_size),
-           stats + g * 2 * s.queries, columns(q, g, n, s.key_size), columns(k, g, n, s.key_size),
-           columns(v, g, n, s.value_size), s, scratch);
+    attend(head_columns(dq, g, n, s.key_size), head_columns(dk, g, n, s.key_size),
+           head_columns(dv, g, n, s.value_size), head_columns(dz, g, n, s.value_size),
+           stats + g * 2 * s.queries, head_columns(q, g, n, s.key_size),
+           head_columns(k, g, n, s.key_size), head_columns(v, g, n, s.value_size), s, scratch);
   });
 }
 
@@ -221,12 +216,9 @@ void attention_forward(Matrix<float> z, View<float, 4> stats, Matrix<const float
                        Matrix<const float> k, Matrix<const float> v, const AttentionShape& s,
                        View<float, 2> scratch) {
   for_each_tile(s, scratch, [&](std::size_t b, std::size_t g, std::size_t n, float* mine) {
-    const auto part = [&](auto all, std::size_t tokens, std::size_t size) {
-      return columns(all.row_range(b * tokens, tokens), g, n, size);
-    };
-    attend_forward(part(z, s.queries, s.value_size), stats[b][g].data,
-                   part(q, s.queries, s.key_size), part(k, s.keys, s.key_size),
-                   part(v, s.keys, s.value_size), s, mine);
+    attend_forward(heads(z, b, s.queries, g, n, s.value_size), stats[b][g].data,
+                   heads(q, b, s.queries, g, n, s.key_size), heads(k, b, s.keys, g, n, s.key_size),
+                   heads(v, b, s.keys, g, n, s.value_size), s, mine);
   });
 }
 
@@ -235,13 +227,11 @@ void attention_backward(Matrix<float> dq, Matrix<float> dk, Matrix<float> dv,
                         Matrix<const float> k, Matrix<const float> v, const AttentionShape& s,
                         View<float, 2> scratch) {
   for_each_tile(s, scratch, [&](std::size_t b, std::size_t g, std::size_t n, float* mine) {
-    const auto part = [&](auto all, std::size_t tokens, std::size_t size) {
-      return columns(all.row_range(b * tokens, tokens), g, n, size);
-    };
-    attend_backward(part(dq, s.queries, s.key_size), part(dk, s.keys, s.key_size),
-                    part(dv, s.keys, s.value_size), part(dz, s.queries, s.value_size),
-                    stats[b][g].data, part(q, s.queries, s.key_size), part(k, s.keys, s.key_size),
-                    part(v, s.keys, s.value_size), s, mine);
+    attend_backward(
+        heads(dq, b, s.queries, g, n, s.key_size), heads(dk, b, s.keys, g, n, s.key_size),
+        heads(dv, b, s.keys, g, n, s.value_size), heads(dz, b, s.queries, g, n, s.value_size),
+        stats[b][g].data, heads(q, b, s.queries, g, n, s.key_size),
+        heads(k, b, s.keys, g, n, s.key_size), heads(v, b, s.keys, g, n, s.value_size), s, mine);
   });
 }
 

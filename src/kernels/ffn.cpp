@@ -8,6 +8,7 @@
 #include "kernels/linear.h"
 #include "kernels/matmul.h"
 #include "kernels/row_groups.h"
+#include "kernels/rows.h"
 #include "kernels/vector.h"
 
 namespace headroom::kernels {
@@ -120,10 +121,10 @@ void fused_ffn_backward(View<float, 2> dx, const FfnWeights<float>& dw, View<con
                         View<const float, 2> x, const FfnWeights<const float>& w, Activation f,
                         View<float, 1> partials, View<float, 2> workers) {
   const FfnShape s = shape_of(x, w, f);
-  const std::size_t inputs = inputs_a_unit(f), group_rows = row_groups(s.rows).size,
-                    share_size = Share::floats(s);
-  parallel_rows(s.rows, group_rows, [&](std::size_t group_first, std::size_t group_count) {
-    const Share share(partials.data + group_first / group_rows * share_size, inputs, s.width,
+  const RowGroups groups = row_groups(s.rows);
+  const std::size_t inputs = inputs_a_unit(f), share_size = Share::floats(s);
+  parallel_rows(s.rows, groups.size, [&](std::size_t group_first, std::size_t group_count) {
+    const Share share(partials.data + group_first / groups.size * share_size, inputs, s.width,
                       s.hidden);
     for (std::size_t unit = 0; unit < s.hidden; unit += kUnits) {
       const Units u{unit, std::min(kUnits, s.hidden - unit), s.hidden, inputs};
@@ -151,7 +152,7 @@ void fused_ffn_backward(View<float, 2> dx, const FfnWeights<float>& dw, View<con
       }
     }
   });
-  const std::size_t n = row_groups(s.rows).groups();
+  const std::size_t n = groups.groups();
   const Share front(partials.data, inputs, s.width, s.hidden);
   add_shares(dw.up.data, dw.up.size(), front.up.data, n, share_size);
   add_shares(dw.down.data, dw.down.size(), front.down.data, n, share_size);

@@ -4,6 +4,7 @@
 
 #include "core/parallel.h"
 #include "kernels/matmul.h"
+#include "kernels/rows.h"
 #include "kernels/vector.h"
 
 namespace headroom::kernels {
@@ -71,11 +72,8 @@ void bias_backward(View<float, 2> dbias, Matrix<const float> dy, double alpha) {
   // Column blocks, each summed down all rows in order: no partial sums, so nothing depends on the
   // threads.
   parallel_rows(dy.cols, kBiasColumns, [&](std::size_t first, std::size_t count) {
-    float sums[kBiasColumns] = {};
-    for (std::size_t i = 0; i < dy.rows; ++i) {
-      const float* row = dy.row(i) + first;
-      for (std::size_t j = 0; j < count; ++j) sums[j] += row[j];
-    }
+    float sums[kBiasColumns];
+    column_sums(sums, dy.col_range(first, count), false);
     for (std::size_t m = 0; m < dbias.dims[0]; ++m)
       for (std::size_t j = 0; j < count; ++j)
         dbias.data[m * dbias.dims[1] + first + j] += static_cast<float>(alpha) * sums[j];

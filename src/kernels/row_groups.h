@@ -7,7 +7,6 @@
 #include <cstddef>
 
 #include "core/parallel.h"
-#include "core/view.h"
 
 namespace headroom::kernels {
 
@@ -32,19 +31,6 @@ inline void add_shares(float* to, std::size_t n, const float* first, std::size_t
       for (std::size_t i = 0; i < count; ++i) to[begin + i] += from[i];
     }
   });
-}
-
-// to (cols) (+)= the sum of the rows of `from`.
-inline void column_sums(float* to, Matrix<const float> from, bool more) {
-  if (!more) std::fill_n(to, from.cols, 0.0f);
-  for (std::size_t i = 0; i < from.rows; ++i)
-    for (std::size_t c = 0; c < from.cols; ++c) to[c] += from.data[i * from.stride + c];
-}
-
-// Each row of y += row.
-inline void add_row(Matrix<float> y, const float* row) {
-  for (std::size_t i = 0; i < y.rows; ++i)
-    for (std::size_t c = 0; c < y.cols; ++c) y.data[i * y.stride + c] += row[c];
 }
 
 }  // namespace headroom::kernels

@@ -21,7 +21,10 @@ void Training::loop() {
     const std::optional<std::vector<BaselineScore>> scores =
         evaluate_baselines(*task_, job_.eval.seed, job_.eval.items,
                            {.names = job_.eval.baselines, .stop = stop_requested});
-    if (scores) files_->write_baselines(*scores);
+    if (scores) {
+      files_->write_baselines(*scores);
+      reference_ = find_reference(job_.task.type, *scores);
+    }
   }
   Progress progress(log_, state_.step, job_.train.steps);
   progress_ = &progress;
@@ -198,17 +201,18 @@ std::string Training::held_out_text() const {
 // loss counts, not its last.
 std::string Training::training_verdict() {
   if (!result_.score || job_.construction) return "";
-  const auto scores =
-      evaluate_baselines(*task_, job_.eval.seed, job_.eval.items,
-                         {.names = {}, .stop = stop_requested});  // the reference alone
-  const auto reference = scores ? find_reference(job_.task.type, *scores) : std::nullopt;
-  if (!reference) return "";
+  if (!reference_) {  // a resumed run has not scored the baselines itself: the reference alone
+    const auto scores = evaluate_baselines(*task_, job_.eval.seed, job_.eval.items,
+                                           {.names = {}, .stop = stop_requested});
+    if (scores) reference_ = find_reference(job_.task.type, *scores);
+  }
+  if (!reference_) return "";
   Mean loss = result_.score->loss;
   if (rule_.name == "loss") loss.mean = std::min(loss.mean, state_.best_value);
-  record_.not_trained = not_trained(loss, *reference);
+  record_.not_trained = not_trained(loss, *reference_);
   if (!*record_.not_trained) return "";
-  return ", not trained: no better than " + reference->name + " at " +
-         short_text(reference->loss.mean);
+  return ", not trained: no better than " + reference_->name + " at " +
+         short_text(reference_->loss.mean);
 }
 
 TrainResult train(const TrainJob& job) {

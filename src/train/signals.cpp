@@ -42,6 +42,8 @@ bool stop_requested() {
   return stop_signal() != 0 || std::chrono::steady_clock::now() >= deadline.load();
 }
 
+Exit stopped_exit() { return stop_signal() == SIGINT ? Exit::kInterrupted : Exit::kStopped; }
+
 const char* signal_name(int signal) {
   switch (signal) {
     case SIGINT:

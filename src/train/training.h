@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "baselines/trained.h"
 #include "train/best_rule.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_folder.h"
@@ -96,6 +97,7 @@ class Training {
   std::optional<CheckpointFolder> folder_;
   std::optional<std::uint64_t> saved_step_;
   Progress* progress_ = nullptr;
+  std::optional<Reference> reference_;  // the baseline to beat, once scored
   std::string verdict_;
 };
 
