@@ -9,6 +9,8 @@ namespace {
 constexpr TaskType kRetrieval = TaskType::kNearestNeighbor;
 constexpr TaskType kRegression = TaskType::kLinearRegression;
 
+constexpr const char* kZero = "predicts 0: error 1 at every position";
+
 constexpr std::array kRows{
     BaselineRow{kRetrieval, "zero", "predicts the zero vector: loss 1", make_zero},
     BaselineRow{kRetrieval, "chance",
@@ -20,7 +22,7 @@ constexpr std::array kRows{
         make_best_linear_map},
     BaselineRow{kRetrieval, "exact", "finds the wanted point by comparing all pairs: loss 0",
                 make_exact},
-    BaselineRow{kRegression, "zero", "predicts 0: error 1 at every position", make_zero},
+    BaselineRow{kRegression, "zero", kZero, make_zero},
     BaselineRow{kRegression, "averaging", "<w, x> with w the mean of y_i x_i over the examples",
                 make_averaging},
     BaselineRow{kRegression, "nearest_3",
@@ -29,6 +31,12 @@ constexpr std::array kRows{
     BaselineRow{kRegression, "least_squares",
                 "ordinary least squares through the examples, the solution of least norm",
                 make_least_squares},
+    BaselineRow{TaskType::kSparseLinearRegression, "zero", kZero, make_zero},
+    BaselineRow{TaskType::kReluNetworkRegression, "zero", kZero, make_zero},
+    BaselineRow{TaskType::kQuadraticRegression, "zero", kZero, make_zero},
+    BaselineRow{TaskType::kLinearClassification, "zero", "guesses: half of the signs are wrong",
+                make_zero},
+    BaselineRow{TaskType::kDecisionTree, "zero", kZero, make_zero},
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "baselines/baseline.h"
 #include "core/arena.h"
 #include "core/parallel.h"
+#include "tasks/in_context.h"
 
 namespace headroom {
 
@@ -36,14 +37,19 @@ std::vector<BaselineScore> evaluate_baselines(const Task& task, std::uint64_t se
                                               const std::function<bool()>& stop) {
   std::atomic<bool> stopped{stop && stop()};
   if (stopped) return {};
-  const std::vector<std::unique_ptr<Baseline>> baselines = make_baselines(task, seed);
+  // Predictors read interleaved tokens and answer at every position; those that the task asks for
+  // are the last.
+  const std::unique_ptr<Task> twin = interleaved(task);
+  const Task& read = twin ? *twin : task;
+  const std::vector<std::unique_ptr<Baseline>> baselines = make_baselines(read, seed);
   const Stage stage = task.final_stage();
+  const TaskShape judged = task.shape(stage);
   std::vector<ScoreSheet> sheets(baselines.size(), ScoreSheet(task, stage));
 
   Arena<float> measure;
-  lay_out(measure, task.shape(stage));
+  lay_out(measure, read.shape(stage));
   Arena<float> arena(measure.used());
-  const std::vector<Item> memory = lay_out(arena, task.shape(stage));
+  const std::vector<Item> memory = lay_out(arena, read.shape(stage));
 
   // Rows of the score sheets are measured in any order and added in the order of the items.
   const std::size_t chunk = std::min(n_items, kChunkItems), size = sheets.front().row_size();
@@ -61,10 +67,12 @@ std::vector<BaselineScore> evaluate_baselines(const Task& task, std::uint64_t se
       const Item& item = memory[worker()];
       for (std::size_t i = from; i < from + n; ++i) {
         Random random(seed, Purpose::kEval, 0, first + i);
-        task.sample(random, stage, item.input, item.query, item.target);
+        read.sample(random, stage, item.input, item.query, item.target);
         for (std::size_t b = 0; b < baselines.size(); ++b) {
           baselines[b]->predict(first + i, item.input, item.query, item.output);
-          sheets[b].measure(item.input, item.target, item.output, row(b, i));
+          const std::size_t skipped = item.target.dim(0) - judged.predictions;
+          sheets[b].measure(item.input, item.target.range(skipped, judged.predictions),
+                            item.output.range(skipped, judged.predictions), row(b, i));
         }
       }
     });

@@ -60,7 +60,7 @@ json::Value positions_value(const Score& score) {
   json::Array rows;
   for (std::size_t p = 0; p < score.positions.size(); ++p) {
     json::Value row;
-    json::add(row, "position", json::number(std::uint64_t{p}));
+    json::add(row, "position", json::number(std::uint64_t{score.first_position + p}));
     json::add(row, "error", json::number(score.positions[p].mean));
     json::add(row, "error_sem", json::number(score.positions[p].sem));
     rows.push_back(row);
@@ -103,7 +103,8 @@ std::string text_report(const Task& task, const Score& model,
   std::vector<std::vector<std::string>> positions{{"examples", "model"}};
   for (const BaselineScore& b : baselines) positions[0].push_back(b.name);
   for (std::size_t p = 0; p < model.positions.size(); ++p) {
-    positions.push_back({std::to_string(p), fixed(model.positions[p].mean, 4)});
+    positions.push_back(
+        {std::to_string(model.first_position + p), fixed(model.positions[p].mean, 4)});
     for (const BaselineScore& b : baselines)
       positions.back().push_back(fixed(b.score.positions[p].mean, 4));
   }

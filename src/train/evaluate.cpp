@@ -49,7 +49,7 @@ std::optional<Score> Evaluator::run(Model<float>& model, const std::function<voi
     const View<float, 3> predictions = predictions_.range(0, count);
     for (std::size_t b = 0; b < count; ++b) {
       for (std::size_t p = 0; p < shape.predictions; ++p) {
-        const auto from = output[b][p * shape.token_stride].flat();
+        const auto from = output[b][shape.read_at().token(p)].flat();
         std::copy(from.begin(), from.end(), predictions[b][p].data);
       }
     }
@@ -69,7 +69,7 @@ std::vector<std::string> baseline_rows(const std::vector<BaselineScore>& scores)
     const std::vector<Mean>& positions = baseline.score.positions;
     if (positions.empty()) row(baseline.name, "", baseline.score.loss);
     for (std::size_t k = 0; k < positions.size(); ++k) {
-      row(baseline.name, std::to_string(k), positions[k]);
+      row(baseline.name, std::to_string(baseline.score.first_position + k), positions[k]);
     }
   }
   return lines;
