@@ -6,7 +6,10 @@
 build_packages=(g++ cmake ninja-build git libdnnl-dev ocl-icd-opencl-dev libcli11-dev nlohmann-json3-dev libspdlog-dev
   libgtest-dev libeigen3-dev)
 # shellcheck disable=SC2034
-plot_packages=(python3 python3-matplotlib)
+plot_packages=(python3 python3-matplotlib python3-pandas)
+# What the scripts can use and the tests try; slurm-wlm is tried where it is.
+# shellcheck disable=SC2034
+test_packages=(parallel)
 
 say() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; }
 fail() {
@@ -14,11 +17,11 @@ fail() {
   exit 1
 }
 
-# The first Python that sees matplotlib: the one on the PATH may be another than Debian's.
+# The first Python that sees matplotlib and pandas: the one on the PATH may be another than Debian's.
 plot_python() {
   local python
   for python in python3 /usr/bin/python3; do
-    if "$python" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("matplotlib") is None)' 2>/dev/null; then
+    if "$python" -c 'import importlib.util as u, sys; sys.exit(None in map(u.find_spec, ("matplotlib", "pandas")))' 2>/dev/null; then
       printf '%s\n' "$python"
       return
     fi
@@ -29,9 +32,9 @@ plot_python() {
 # Whether what a package brings is there, from wherever it came.
 have() {
   case $1 in
-    g++ | cmake | git | python3 | ccache | clang-format | clang-tidy | shellcheck) command -v "$1" >/dev/null ;;
+    g++ | cmake | git | python3 | parallel | ccache | clang-format | clang-tidy | shellcheck) command -v "$1" >/dev/null ;;
     ninja-build) command -v ninja >/dev/null ;;
-    python3-matplotlib) plot_python >/dev/null ;;
+    python3-matplotlib | python3-pandas) plot_python >/dev/null ;;
     # A library: Debian's word for it. Elsewhere CMake looks, and names what it does not find.
     *) ! command -v dpkg-query >/dev/null || [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ] ;;
   esac

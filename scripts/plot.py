@@ -3,7 +3,9 @@
 
     plot.py curves DIR...      loss against step, one line a configuration, seeds as a band
     plot.py rank DIR...        held-out error against key size at a fixed budget, with the baselines
+    plot.py against KEY DIR... error against any field of the config, panels and lines by others, published numbers beside
     plot.py examples DIR...    error against the number of in-context examples, with the baselines
+    plot.py spectra JSON...    singular values of every head's W_Q^T W_K, from `headroom inspect --json`
     plot.py headline CSV       held-out error against key size, plain and mixed, from the table of scripts/headline.py
 
 DIR is a run directory or holds run directories. Runs that differ only in their seeds become one line: their mean, with the
@@ -11,19 +13,14 @@ band from the lowest to the highest. A cross marks a run that diverged. --out's 
 Needs matplotlib. Exit codes: 0 done, 2 wrong usage, 3 nothing to draw or a file that cannot be read or written.
 """
 import argparse
-import importlib.util
 import math
-import os
 import sys
 
-if importlib.util.find_spec("matplotlib") is None:
-    # The python3 on the PATH may be another than the system's, which sees the package that Debian installs.
-    system = "/usr/bin/python3"
-    if os.path.exists(system) and os.path.realpath(sys.executable) != os.path.realpath(system):
-        os.execv(system, [system, *sys.argv])
-    sys.exit("plot: matplotlib is missing (Debian: python3-matplotlib)")
+from figures import needs
 
-from figures import draw, headline as headline_figure, runs  # noqa: E402
+needs.need("matplotlib")
+
+from figures import against as against_figure, draw, measures, headline as headline_figure, runs  # noqa: E402
 from figures.runs import Problem, note  # noqa: E402
 
 SIZES = ("model.attention.heads", "model.attention.key_size", "model.attention.value_size")
@@ -174,7 +171,7 @@ def examples(args):
         raise Problem("nothing to draw: no run that did not diverge has rows in eval_positions.csv")
     axes.set_yscale("log")
     highest = axes.get_ylim()[1]
-    for index, (name, at) in enumerate(baselines.items()):
+    for index, (name, at) in enumerate((name, baselines[name]) for name in args.baselines if name in baselines):
         points = sorted((x, y) for x, y in at.items() if x is not None and math.isfinite(y))
         axes.plot([x for x, _ in points], [max(y, 1e-300) for _, y in points], color=draw.GREY, linewidth=1.1, zorder=1,
                   linestyle=draw.DASHES[index % len(draw.DASHES)], label=draw.baseline_label(name))
@@ -190,6 +187,39 @@ def examples(args):
     draw.save(figure, args.out)
 
 
+def against(args):
+    found = runs.find(args.dirs)
+    panels, x_key = against_figure.gather(found, args)
+    draw.save(against_figure.picture(panels, x_key, args, found), args.out)
+    against_figure.print_table(panels, x_key, args)
+
+
+def spectra(args):
+    figure, axes = draw.new(args.title)
+    for index, path in enumerate(args.json):
+        name = os.path.splitext(os.path.basename(path))[0]
+        try:
+            heads = [head["qk"] for layer in runs.read_json(path)["layers"] for head in layer["heads"] if head["qk"]]
+        except (KeyError, TypeError) as error:
+            raise Problem(f"{path}: not what `headroom inspect --json` prints: {error}") from error
+        if not heads:
+            raise Problem(f"{path}: no heads to draw")
+        angles = [head["angle_deg"] for head in heads if head["angle_deg"] is not None]
+        rank = sum(head["effective_rank"] for head in heads) / len(heads)
+        label = f"{name}: effective rank {rank:.1f}" + (f", {min(angles):.0f}-{max(angles):.0f}° to I" if angles else "")
+        for head in heads:
+            values = [value for value in head["singular_values"] if value > 0]
+            axes.plot(range(1, len(values) + 1), values, label=label, markersize=4, alpha=0.7, **draw.style(index))
+            label = None
+    axes.set_yscale("log")
+    draw.legend(axes, False)
+    draw.log_axis(axes.yaxis)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.set_xlabel("index")
+    axes.set_ylabel("singular value of $W_Q^T W_K$")
+    draw.save(figure, args.out)
+
+
 def headline(args):
     found = headline_figure.panels(args.csv, args.column)
     for panel in found:
@@ -201,22 +231,37 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for function, help_text in ((curves, "loss against step"), (rank, "held-out error against key size"),
-                                (examples, "error against in-context examples"),
+                                (against, "error against any field"), (examples, "error against in-context examples"),
+                                (spectra, "singular values of the heads, from inspect --json"),
                                 (headline, "plain and mixed heads, from a table")):
         command = commands.add_parser(function.__name__, help=help_text)
         command.set_defaults(function=function)
-        if function is headline:
+        if function is spectra:
+            command.add_argument("json", nargs="+", metavar="JSON", help="what `headroom inspect RUN --json` printed")
+        elif function is headline:
             command.add_argument("csv", metavar="CSV", help="data/results/headline.csv or its like")
         else:
+            if function is against:
+                command.add_argument("x", metavar="KEY", help="a field (model.attention.key_size), rank/dim or budget")
             command.add_argument("dirs", nargs="+", metavar="DIR", help="a run directory, or one that holds some")
         command.add_argument("-o", "--out", default=f"{function.__name__}.png", help="the picture: .png, .svg or .pdf (%(default)s)")
         command.add_argument("--title", help="a line above the figure")
         if function is headline:
             command.add_argument("--column", default="held_out_loss", help="the column to draw (%(default)s)")
-        elif function is not examples:
-            command.add_argument("--column", default="loss", help="the column to draw (%(default)s)")
-            command.add_argument("--baselines", nargs="*", default=["best_linear_map", "zero"], metavar="NAME",
-                                 help="the lines to draw (%(default)s)")
+        elif function is not spectra:
+            if function is not examples:
+                command.add_argument("--column", default="loss", help="the column to draw (%(default)s)")
+            lines = ["zero", "averaging", "nearest_3", "least_squares"] if function is examples else ["best_linear_map", "zero"]
+            command.add_argument("--baselines", nargs="*", default=lines, metavar="NAME", help="the lines to draw (%(default)s)")
+        if function is against:
+            command.add_argument("--panels", metavar="KEY", help="a panel for each value of this field (model.layers)")
+            command.add_argument("--lines", metavar="KEY", help="a line for each value of this field; budget: d^2, d^2.5, ...")
+            command.add_argument("--measure", choices=measures.MEASURES, default="last",
+                                 help="of a run: see summarize.py; train_best is what Amsel et al. report (%(default)s)")
+            command.add_argument("--center", choices=against_figure.CENTERS, default="median", help="of seeds (%(default)s)")
+            command.add_argument("--last", type=int, default=10, metavar="K", help="rows of train_median (%(default)s)")
+            command.add_argument("--position", metavar="N", help="the error after N in-context examples, or `last`")
+            command.add_argument("--published", metavar="CSV", help="numbers to draw beside, as in data/published/")
         if function is curves:
             command.add_argument("--held-out", action="store_true", help="draw eval.csv instead of train.csv")
     args = parser.parse_args()

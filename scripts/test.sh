@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
-need "${build_packages[@]}" "${plot_packages[@]}"
+need "${build_packages[@]}" "${plot_packages[@]}" "${test_packages[@]}"
 configure dev
 cmake --build --preset dev
 ctest --preset dev -j "$(nproc)" --no-tests=error "$@"

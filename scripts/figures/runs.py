@@ -3,6 +3,7 @@ import csv
 import json
 import math
 import os
+import re
 import sys
 
 DIVERGED = 4  # headroom's exit code for a loss, gradient or parameter that is not finite
@@ -13,7 +14,7 @@ class Problem(Exception):
 
 
 def note(text):
-    print(f"plot: {text}", file=sys.stderr)
+    print(f"{os.path.basename(sys.argv[0]).removesuffix('.py')}: {text}", file=sys.stderr)
 
 
 def flatten(value, prefix=""):
@@ -84,13 +85,21 @@ class Run:
 
     @property
     def key_size(self):
-        size = self.config.get("model.attention.key_size")
+        size = self.value("model.attention.key_size")
         return size if size is not None else self.config["model.width"] // self.heads
 
     @property
     def heads(self):
         """Heads of one copy."""
-        return self.config["model.attention.heads"]
+        heads = self.value("model.attention.heads")
+        if heads is None:
+            raise Problem(f"{self.path}: its heads follow from a budget, and there is no run.json that says how many they are")
+        return heads
+
+    def value(self, key):
+        """A field's value, or what the run made of a null or a budget."""
+        value = self.config.get(key)
+        return value if value is not None else flatten(self.status.get("derived", {})).get(key)
 
     @property
     def budget(self):
@@ -110,6 +119,11 @@ def is_run(path):
     return os.path.isfile(os.path.join(path, "config.json"))
 
 
+def is_aside(name):
+    """Whether --force moved this directory aside: NAME.old-1."""
+    return re.search(r"\.old-\d+$", name) is not None
+
+
 def find(paths):
     """The runs at these paths, or directly below them."""
     found = []
@@ -117,7 +131,8 @@ def find(paths):
         if not os.path.isdir(path):
             raise Problem(f"{path}: no such directory")
         inside = [path] if is_run(path) else [
-            os.path.join(path, name) for name in sorted(os.listdir(path)) if is_run(os.path.join(path, name))]
+            os.path.join(path, name) for name in sorted(os.listdir(path))
+            if is_run(os.path.join(path, name)) and not is_aside(name)]
         if not inside:
             raise Problem(f"{path}: neither a run directory nor one that holds any (no config.json)")
         found += inside

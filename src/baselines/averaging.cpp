@@ -26,7 +26,7 @@ class Averaging final : public Baseline {
 
 }  // namespace
 
-std::unique_ptr<Baseline> make_averaging(const Task&, std::uint64_t) {
+std::unique_ptr<Baseline> make_averaging(const BaselineSetting&) {
   return std::make_unique<Averaging>();
 }
 

@@ -1,10 +1,11 @@
-// Predictors that are no neural network, evaluated on exactly the model's held-out stream.
+// Predictors that are no trained transformer, evaluated on exactly the model's held-out stream.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,45 +16,90 @@
 
 namespace headroom {
 
+using Stop = std::function<bool()>;  // asked now and then, from any thread; may be empty
+
 class Baseline {
  public:
   virtual ~Baseline() = default;
   // One item: input (T,D), query (Q,D), empty without queries -> output (P,O), written whole.
   // `item` is its number in the stream, for predictors that draw. Several threads may call this at
-  // once; it must not throw.
+  // once; it must not throw. After a stop the output may be anything.
   virtual void predict(std::size_t item, View<const float, 2> input, View<const float, 2> query,
                        View<float, 2> output) const = 0;
-
-  std::string name() const;
-  std::string sentence() const;
-
- private:
-  friend std::vector<std::unique_ptr<Baseline>> make_baselines(const Task& task,
-                                                               std::uint64_t seed);
-  const struct BaselineRow* row_ = nullptr;
 };
 
-// The table of baselines (baselines.cpp), in the order in which they are reported.
+// What a maker sees. Fits use the stream (seed, Purpose::kBaseline), never the held-out one.
+struct BaselineSetting {
+  const Task& task;
+  std::uint64_t seed = 0;
+  double value = 0;  // of the row's parameter
+  Stop stop;
+};
+
+enum class Cost { kQuick, kSlow };  // slow: minutes for 1280 prompts; only where asked for
+
+// A row of the table of baselines (baselines.cpp), in the order in which they are reported. With a
+// parameter a row stands for many names: "ridge" for ridge_0.1, ridge_1, ...
 struct BaselineRow {
-  TaskType task;
   const char* name;
   const char* sentence;
-  std::unique_ptr<Baseline> (*make)(const Task& task, std::uint64_t seed);
+  bool (*serves)(TaskType task);
+  // nullptr once stopped. The task may be gone afterwards.
+  std::unique_ptr<Baseline> (*make)(const BaselineSetting& setting);
+  Cost cost = Cost::kQuick;
+  const char* parameter = "";           // what follows name_, in capitals; "": nothing
+  bool counts = false;                  // the parameter is a whole number
+  double most = 1e6;                    // and at most this, and above 0
+  std::span<const double> values = {};  // of the parameter, in the sets `default` and `all`
+  // A model whose loss is not below this one's has learned nothing that needs learning.
+  bool reference = false;
 };
 std::span<const BaselineRow> baseline_rows();
 
-// The baselines of this task, fitted where they have something to fit (on Purpose::kBaseline data
-// of `seed`) at its final stage. The task may be gone afterwards.
-std::vector<std::unique_ptr<Baseline>> make_baselines(const Task& task, std::uint64_t seed);
+// One predictor of the table for a task.
+struct BaselineChoice {
+  const BaselineRow* row = nullptr;
+  double value = 0;
+  std::string name() const;  // "ridge_0.1"
+};
+
+// The predictors of this task that `names` asks for, each once: "default" is every quick row, "all"
+// every row, else single ones, any number as their parameter. The row that tells whether a model
+// has learned anything is always among them. Throws Error(kUsage) for a name that is none of this
+// task's, with the nearest and what there is.
+std::vector<BaselineChoice> choose_baselines(TaskType task, std::span<const std::string> names);
+std::optional<BaselineChoice> reference_baseline(TaskType task);  // none: the task has none
+
+struct BaselineOptions {
+  std::vector<std::string> names{"default"};
+  Stop stop = {};
+  bool intervals = false;  // bootstrap intervals beside the standard errors
+};
+
+// A predictor that is ready: fitted where it has something to fit, on data of (seed, kBaseline) at
+// the task's final stage. The task may be gone afterwards.
+struct FittedBaseline {
+  BaselineChoice choice;
+  std::unique_ptr<Baseline> predictor;
+};
+// Nothing once `stop` says true. Throws as choose_baselines does.
+std::optional<std::vector<FittedBaseline>> fit_baselines(const Task& task, std::uint64_t seed,
+                                                         const BaselineOptions& options = {});
 
 struct BaselineScore {
   std::string name, sentence;
   Score score;
 };
-// All of them on items 0 .. n_items-1 of stream (seed, kEval, 0) at the final stage. `stop`, if
-// given, is asked now and then, from any thread; once it says true the result is empty.
-std::vector<BaselineScore> evaluate_baselines(const Task& task, std::uint64_t seed,
-                                              std::size_t n_items,
-                                              const std::function<bool()>& stop = {});
+// Each on items 0 .. n_items-1 of stream (seed, kEval, 0) at the final stage of a task, which may
+// be a shifted one of that it was fitted for; nothing once `stop` says true.
+std::optional<std::vector<BaselineScore>> score_baselines(std::span<const FittedBaseline> baselines,
+                                                          const Task& task, std::uint64_t seed,
+                                                          std::size_t n_items,
+                                                          const Stop& stop = {},
+                                                          bool intervals = false);
+// The two in one go.
+std::optional<std::vector<BaselineScore>> evaluate_baselines(const Task& task, std::uint64_t seed,
+                                                             std::size_t n_items,
+                                                             const BaselineOptions& options = {});
 
 }  // namespace headroom

@@ -1,59 +1,131 @@
 #include <array>
 
+#include "baselines/gradient_descent.h"
 #include "baselines/makers.h"
 
 namespace headroom {
 
 namespace {
 
-constexpr TaskType kRetrieval = TaskType::kNearestNeighbor;
-constexpr TaskType kRegression = TaskType::kLinearRegression;
+bool retrieval(TaskType task) { return task == TaskType::kNearestNeighbor; }
+bool linear(TaskType task) { return task == TaskType::kLinearRegression; }
+bool signs(TaskType task) { return task == TaskType::kLinearClassification; }
+bool regression(TaskType task) { return is_in_context(task) && !signs(task); }
 
-constexpr const char* kZero = "predicts 0: error 1 at every position";
+constexpr std::array kThree{3.0};
+constexpr std::array kLambdas{0.1, 1.0};
+constexpr std::array kAlphas{1.0, 0.1, 0.01, 0.001, 0.0001};
+constexpr std::array kDescents{1.0, 5.0};
+constexpr std::array kDepths{2.0, 4.0};
 
 constexpr std::array kRows{
-    BaselineRow{kRetrieval, "zero", "predicts the zero vector: loss 1", make_zero},
-    BaselineRow{kRetrieval, "chance",
-                "returns a point of the set other than the asking one at random", make_chance},
-    BaselineRow{
-        kRetrieval, "best_linear_map",
-        "a (the asking point) + b (sum of the other points), a and b by least squares: what "
-        "no attention pattern is needed for",
-        make_best_linear_map},
-    BaselineRow{kRetrieval, "exact", "finds the wanted point by comparing all pairs: loss 0",
-                make_exact},
-    BaselineRow{kRegression, "zero", kZero, make_zero},
-    BaselineRow{kRegression, "averaging", "<w, x> with w the mean of y_i x_i over the examples",
-                make_averaging},
-    BaselineRow{kRegression, "nearest_3",
-                "the mean y of the 3 nearest examples; of all where there are fewer",
-                make_nearest_3},
-    BaselineRow{kRegression, "least_squares",
-                "ordinary least squares through the examples, the solution of least norm",
-                make_least_squares},
-    BaselineRow{TaskType::kSparseLinearRegression, "zero", kZero, make_zero},
-    BaselineRow{TaskType::kReluNetworkRegression, "zero", kZero, make_zero},
-    BaselineRow{TaskType::kQuadraticRegression, "zero", kZero, make_zero},
-    BaselineRow{TaskType::kLinearClassification, "zero", "guesses: half of the signs are wrong",
-                make_zero},
-    BaselineRow{TaskType::kDecisionTree, "zero", kZero, make_zero},
+    BaselineRow{.name = "zero",
+                .sentence = "predicts the zero vector: loss 1",
+                .serves = retrieval,
+                .make = make_zero},
+    BaselineRow{.name = "chance",
+                .sentence = "returns a point of the set other than the asking one at random",
+                .serves = retrieval,
+                .make = make_chance},
+    BaselineRow{.name = "best_linear_map",
+                .sentence = "a (the asking point) + b (sum of the other points), a and b by least "
+                            "squares: what no attention pattern is needed for",
+                .serves = retrieval,
+                .make = make_best_linear_map,
+                .reference = true},
+    BaselineRow{.name = "exact",
+                .sentence = "finds the wanted point by comparing all pairs: loss 0",
+                .serves = retrieval,
+                .make = make_exact},
+
+    BaselineRow{.name = "zero",
+                .sentence = "predicts 0: error 1 at every position",
+                .serves = regression,
+                .make = make_zero,
+                .reference = true},
+    BaselineRow{.name = "averaging",
+                .sentence = "<w, x> with w the mean of y_i x_i over the examples",
+                .serves = regression,
+                .make = make_averaging},
+    BaselineRow{.name = "nearest",
+                .sentence = "the mean y of the K nearest examples; of all where there are fewer",
+                .serves = regression,
+                .make = make_nearest,
+                .parameter = "K",
+                .counts = true,
+                .values = kThree},
+    BaselineRow{.name = "weighted_nearest",
+                .sentence = "the same with weights 1 / distance; the mean of those at distance 0 "
+                            "where there are any",
+                .serves = regression,
+                .make = make_weighted_nearest,
+                .parameter = "K",
+                .counts = true,
+                .values = kThree},
+    BaselineRow{.name = "least_squares",
+                .sentence = "ordinary least squares through the examples, the solution of least "
+                            "norm",
+                .serves = regression,
+                .make = make_least_squares},
+    BaselineRow{.name = "ridge",
+                .sentence = "least squares with LAMBDA ||w||^2 added to the sum of squared errors",
+                .serves = regression,
+                .make = make_ridge,
+                .parameter = "LAMBDA",
+                .values = kLambdas},
+    BaselineRow{.name = "ridge_optimal",
+                .sentence = "ridge with lambda = task.noise^2, which no predictor beats; least "
+                            "squares without noise",
+                .serves = linear,
+                .make = make_ridge_optimal},
+    BaselineRow{.name = "gradient_descent",
+                .sentence = "STEPS steps (at most 24) of gradient descent from w = 0, the step "
+                            "size tuned for each position on prompts of their own",
+                .serves = regression,
+                .make = make_gradient_descent,
+                .parameter = "STEPS",
+                .counts = true,
+                .most = kMostTunedSteps,
+                .values = kDescents},
+    BaselineRow{.name = "tree",
+                .sentence = "a regression tree of depth DEPTH, grown greedily by squared error",
+                .serves = regression,
+                .make = make_tree,
+                .parameter = "DEPTH",
+                .counts = true,
+                .values = kDepths},
+    BaselineRow{.name = "tree",
+                .sentence = "the same grown until its leaves are pure",
+                .serves = regression,
+                .make = make_whole_tree},
+    BaselineRow{.name = "boosted_trees",
+                .sentence = "50 boosted trees of depth 4 at rate .1, as XGBoost grows them",
+                .serves = regression,
+                .make = make_boosted_trees,
+                .cost = Cost::kSlow},
+    BaselineRow{.name = "lasso",
+                .sentence = "least squares with ALPHA ||w||_1 added to half the mean squared error",
+                .serves = regression,
+                .make = make_lasso,
+                .cost = Cost::kSlow,
+                .parameter = "ALPHA",
+                .values = kAlphas},
+    BaselineRow{.name = "two_layer_network",
+                .sentence = "a network of 100 hidden units, trained on each prompt's examples by "
+                            "100 steps of Adam at rate .005",
+                .serves = regression,
+                .make = make_two_layer_network,
+                .cost = Cost::kSlow},
+
+    BaselineRow{.name = "zero",
+                .sentence = "guesses: half of the signs are wrong, loss log 2",
+                .serves = signs,
+                .make = make_zero,
+                .reference = true},
 };
 
 }  // namespace
 
 std::span<const BaselineRow> baseline_rows() { return kRows; }
-
-std::string Baseline::name() const { return row_->name; }
-std::string Baseline::sentence() const { return row_->sentence; }
-
-std::vector<std::unique_ptr<Baseline>> make_baselines(const Task& task, std::uint64_t seed) {
-  std::vector<std::unique_ptr<Baseline>> baselines;
-  for (const BaselineRow& row : kRows) {
-    if (row.task != task.config().type) continue;
-    baselines.push_back(row.make(task, seed));
-    baselines.back()->row_ = &row;
-  }
-  return baselines;
-}
 
 }  // namespace headroom

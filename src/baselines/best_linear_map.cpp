@@ -38,8 +38,9 @@ class BestLinearMap final : public Baseline {
 
 // a and b by least squares on data of their own; of least norm where they cannot be told apart, as
 // on antipodal points, whose sum is 0.
-std::unique_ptr<Baseline> make_best_linear_map(const Task& task, std::uint64_t seed) {
-  constexpr std::size_t kItems = 1024;
+std::unique_ptr<Baseline> make_best_linear_map(const BaselineSetting& setting) {
+  constexpr std::size_t kItems = 1024, kAsk = 16;
+  const Task& task = setting.task;
   const TaskShape shape = task.shape();
   const bool self = shape.queries == 0;
   std::vector<float> memory((shape.tokens + shape.queries + shape.predictions) * shape.input_dim);
@@ -50,7 +51,8 @@ std::unique_ptr<Baseline> make_best_linear_map(const Task& task, std::uint64_t s
   Eigen::MatrixXd gram = Eigen::MatrixXd::Zero(2, 2);
   Eigen::VectorXd moment = Eigen::VectorXd::Zero(2);
   for (std::size_t item = 0; item < kItems; ++item) {
-    Random random(seed, Purpose::kBaseline, kFitStep, item);
+    if (item % kAsk == 0 && asked_to_stop(setting.stop)) return nullptr;
+    Random random(setting.seed, Purpose::kBaseline, kFitStep, item);
     task.sample(random, task.final_stage(), input, query, target);
     const Eigen::MatrixXd asker = points(self ? input : query).cast<double>(),
                           y = points(target).cast<double>();

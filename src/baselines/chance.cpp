@@ -35,8 +35,8 @@ class Chance final : public Baseline {
 
 }  // namespace
 
-std::unique_ptr<Baseline> make_chance(const Task&, std::uint64_t seed) {
-  return std::make_unique<Chance>(seed);
+std::unique_ptr<Baseline> make_chance(const BaselineSetting& setting) {
+  return std::make_unique<Chance>(setting.seed);
 }
 
 }  // namespace headroom

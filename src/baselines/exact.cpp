@@ -25,8 +25,8 @@ class Exact final : public Baseline {
 
 }  // namespace
 
-std::unique_ptr<Baseline> make_exact(const Task& task, std::uint64_t) {
-  return std::make_unique<Exact>(task.config().query);
+std::unique_ptr<Baseline> make_exact(const BaselineSetting& setting) {
+  return std::make_unique<Exact>(setting.task.config().query);
 }
 
 }  // namespace headroom

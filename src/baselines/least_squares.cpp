@@ -32,7 +32,7 @@ class LeastSquares final : public Baseline {
 
 }  // namespace
 
-std::unique_ptr<Baseline> make_least_squares(const Task&, std::uint64_t) {
+std::unique_ptr<Baseline> make_least_squares(const BaselineSetting&) {
   return std::make_unique<LeastSquares>();
 }
 

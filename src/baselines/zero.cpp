@@ -15,6 +15,6 @@ class Zero final : public Baseline {
 
 }  // namespace
 
-std::unique_ptr<Baseline> make_zero(const Task&, std::uint64_t) { return std::make_unique<Zero>(); }
+std::unique_ptr<Baseline> make_zero(const BaselineSetting&) { return std::make_unique<Zero>(); }
 
 }  // namespace headroom

@@ -30,7 +30,10 @@ struct Argument {
   std::string name, sentence;
   bool required = true;
   std::string* storage = nullptr;
+  std::vector<std::string>* all = nullptr;  // instead of storage: takes all that follow
 };
+
+std::vector<CommandSpec>* collected = nullptr;  // where collect() wants the specs
 
 constexpr std::size_t kColumns = 100;
 
@@ -170,10 +173,21 @@ struct CommandLine::Impl {
     return flags;
   }
 
+  CommandSpec spec() const {
+    CommandSpec out{command, purpose, examples, {}, {}};
+    for (const Option& o : options)
+      out.options.push_back(
+          {o.name, o.value, o.sentence, o.repeats, o.takes == Takes::kOptionalText});
+    for (const Argument& a : arguments)
+      out.arguments.push_back({a.name, a.sentence, a.required, a.all != nullptr});
+    return out;
+  }
+
   std::string usage() const {
     std::vector<std::string> words{"headroom", command};
     for (const Argument& argument : arguments) {
-      words.push_back(argument.required ? argument.name : "[" + argument.name + "]");
+      words.push_back((argument.required ? argument.name : "[" + argument.name + "]") +
+                      (argument.all != nullptr ? "..." : ""));
     }
     for (const Option& option : options)
       words.push_back("[" + shown(option) + "]" + (option.repeats ? "..." : ""));
@@ -251,12 +265,30 @@ void CommandLine::flag_or_text(const std::string& name, std::optional<std::strin
 
 void CommandLine::argument(const std::string& name, std::string& storage,
                            const std::string& sentence) {
-  impl_->arguments.push_back({name, sentence, true, &storage});
+  impl_->arguments.push_back({name, sentence, true, &storage, nullptr});
 }
 
 void CommandLine::optional_argument(const std::string& name, std::string& storage,
                                     const std::string& sentence) {
-  impl_->arguments.push_back({name, sentence, false, &storage});
+  impl_->arguments.push_back({name, sentence, false, &storage, nullptr});
+}
+
+void CommandLine::arguments(const std::string& name, std::vector<std::string>& storage,
+                            const std::string& sentence) {
+  impl_->arguments.push_back({name, sentence, true, nullptr, &storage});
+}
+
+std::vector<CommandSpec> CommandLine::collect(const std::function<void()>& run) {
+  std::vector<CommandSpec> specs;
+  collected = &specs;
+  try {
+    run();
+  } catch (...) {
+    collected = nullptr;
+    throw;
+  }
+  collected = nullptr;
+  return specs;
 }
 
 void CommandLine::set_items(std::vector<std::string>& storage) {
@@ -267,6 +299,10 @@ void CommandLine::set_items(std::vector<std::string>& storage) {
 }
 
 bool CommandLine::parse(std::span<const std::string> args) {
+  if (collected != nullptr) {
+    collected->push_back(impl_->spec());
+    return false;
+  }
   std::optional<std::vector<std::string>> items = impl_->normalized(args);
   if (!items) {
     print(help());
@@ -281,7 +317,12 @@ bool CommandLine::parse(std::span<const std::string> args) {
                              : app.add_flag(option.name, option.given);
     added->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
-  for (Argument& argument : impl_->arguments) app.add_option(argument.name, *argument.storage);
+  for (Argument& argument : impl_->arguments) {
+    if (argument.all != nullptr)
+      app.add_option(argument.name, *argument.all);
+    else
+      app.add_option(argument.name, *argument.storage);
+  }
   app.allow_extras();
   try {
     std::reverse(items->begin(), items->end());  // CLI11 takes them from the back

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,6 +18,21 @@
 #include "core/fields.h"
 
 namespace headroom {
+
+// What a command takes, for shell completion and the manual.
+struct CommandSpec {
+  struct Option {
+    std::string name, value, sentence;     // "--set", "KEY=VALUE"; value "" for a flag
+    bool repeats = false, joined = false;  // joined: --resume[=auto], never --resume auto
+  };
+  struct Argument {
+    std::string name, sentence;
+    bool required = true, repeats = false;
+  };
+  std::string command, purpose, examples;
+  std::vector<Option> options;
+  std::vector<Argument> arguments;
+};
 
 class CommandLine {
  public:
@@ -52,12 +68,20 @@ class CommandLine {
   void optional_argument(const std::string& name, std::string& storage,
                          const std::string& sentence);
 
+  // All that follow, at least one; after the other arguments.
+  void arguments(const std::string& name, std::vector<std::string>& storage,
+                 const std::string& sentence);
+
   // The usual ones: --set KEY=VALUE.
   void set_items(std::vector<std::string>& storage);
 
-  // False where the help was asked for and has been printed.
+  // False where the help was asked for and has been printed, or where specs are collected.
   bool parse(std::span<const std::string> args);
   std::string help() const;
+
+  // While `run` runs, parse() appends to the list instead of reading anything, and returns false:
+  // what commands take can be asked for by calling them.
+  static std::vector<CommandSpec> collect(const std::function<void()>& run);
 
  private:
   struct Impl;

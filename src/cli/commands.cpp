@@ -13,8 +13,12 @@ namespace {
 constexpr Command kCommands[] = {
     {"train", "train the model of a config; the main job", train_command},
     {"eval", "evaluate a checkpoint on the held-out stream, beside the baselines", eval_command},
+    {"inspect", "look into a checkpoint's heads: ranks, attention, what each is worth",
+     inspect_command},
     {"check", "look at a config before it runs: sizes, budget, time, gradients", check_command},
     {"diff", "say what differs between two runs or configs, and how they ended", diff_command},
+    {"report", "write one HTML page about a run or a sweep: curves, configs, tables",
+     report_command},
     {"bench", "time training steps: where the time goes, and how near the roofline", bench_command},
     {"selftest", "prove for a config that resuming, or the threads, change no bit",
      selftest_command},
@@ -22,6 +26,8 @@ constexpr Command kCommands[] = {
     {"construct", "write a model set by hand, as theory says, as a run", construct_command},
     {"grid", "expand a sweep into one train command a line", grid_command},
     {"describe", "list tasks, attention variants and every config field", describe_command},
+    {"completion", "print the completion script of a shell", completion_command},
+    {"man", "print the manual page", man_command},
 };
 
 std::string help_text() {

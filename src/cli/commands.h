@@ -17,10 +17,14 @@ Exit eval_command(Arguments args);
 Exit bench_command(Arguments args);
 Exit check_command(Arguments args);
 Exit step_command(Arguments args);
+Exit completion_command(Arguments args);
 Exit construct_command(Arguments args);
 Exit describe_command(Arguments args);
 Exit diff_command(Arguments args);
 Exit grid_command(Arguments args);
+Exit inspect_command(Arguments args);
+Exit man_command(Arguments args);
+Exit report_command(Arguments args);
 Exit selftest_command(Arguments args);
 
 struct Command {

@@ -18,7 +18,8 @@ Exit describe_command(Arguments args) {
                    "headroom describe config --json-schema > schema.json");
   line.optional_argument(
       "TOPIC", topic,
-      "tasks, attention, metrics, constructions, grid, config, defaults, or a section "
+      "tasks, attention, metrics, baselines, constructions, bounds, grid, config, defaults, or a "
+      "section "
       "of the config such as "
       "train.optimizer; without one, the list of topics.");
   line.flag("--markdown", markdown, "Print tables in Markdown.");

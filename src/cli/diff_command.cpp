@@ -1,94 +1,17 @@
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
-#include <filesystem>
-#include <optional>
-#include <string_view>
 
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/run_side.h"
 #include "cli/table.h"
 #include "config/compare.h"
-#include "config/read.h"
-#include "config/write.h"
-#include "core/file.h"
-#include "core/numbers.h"
-#include "model/budget.h"
-#include "train/evaluate.h"
-#include "train/progress.h"
 
 namespace headroom {
 namespace {
 
-namespace fs = std::filesystem;
-
-// The last row of eval.csv.
-struct HeldOut {
-  std::uint64_t step = 0;
-  double loss = 0, loss_sem = 0;
-};
-
-// One of the two things compared.
-struct Side {
-  std::string path;
-  RunConfig config;
-  json::Value given, resolved;
-  Budget budget;
-  double step_flops = 0;
-  std::optional<json::Value> run;  // run.json, of a run directory
-  std::optional<HeldOut> held_out;
-};
-
-std::vector<std::string_view> split(std::string_view text, char at) {
-  std::vector<std::string_view> parts;
-  for (std::size_t end; (end = text.find(at)) != std::string_view::npos;
-       text.remove_prefix(end + 1))
-    parts.push_back(text.substr(0, end));
-  parts.push_back(text);
-  return parts;
-}
-
-// Its last whole row; nothing where there is none, as in a run that does not evaluate.
-std::optional<HeldOut> last_held_out(const fs::path& file) {
-  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
-  if (!fs::exists(file)) return std::nullopt;
-  const std::string text = read_file(file, kMostBytes);
-  const std::vector<std::string_view> lines = split(text, '\n');
-  if (lines.size() < 3) return std::nullopt;  // after the last newline comes an empty one
-  const std::vector<std::string_view> head = split(lines.front(), ','),
-                                      row = split(lines[lines.size() - 2], ',');
-  HeldOut out;
-  const auto read = [&](std::string_view name, auto& into) {
-    const auto column = std::find(head.begin(), head.end(), name) - head.begin();
-    if (static_cast<std::size_t>(column) >= std::min(head.size(), row.size())) return false;
-    const std::string_view cell = row[static_cast<std::size_t>(column)];
-    return std::from_chars(cell.data(), cell.data() + cell.size(), into).ec == std::errc{};
-  };
-  if (!read("step", out.step) || !read("loss", out.loss) || !read("loss_sem", out.loss_sem))
-    return std::nullopt;
-  return out;
-}
-
-Side read_side(const std::string& path) {
-  Side side;
-  side.path = path;
-  const bool is_run = fs::is_directory(path);
-  side.config = read_run_config(is_run ? (fs::path(path) / "config.json").string() : path);
-  if (is_run) {
-    side.run = json::parse_file((fs::path(path) / "run.json").string());
-    side.held_out = last_held_out(fs::path(path) / "eval.csv");
-  }
-  const std::unique_ptr<Task> task = make_task(side.config.task);
-  const TaskShape shape = task->shape();
-  side.given = config_value(side.config);
-  side.resolved = resolved_value(side.config);
-  side.budget = model_budget(side.config.model, model_io(*task));
-  side.step_flops = side.budget.step_flops_per_token *
-                    static_cast<double>(shape.all_tokens() * side.config.train.batch);
-  return side;
-}
+using Side = RunSide;
 
 struct ConfigRow {
   std::string key;
@@ -210,53 +133,11 @@ std::string json_report(const Side& a, const Side& b, const std::vector<ConfigRo
   return json::write(report) + "\n";
 }
 
-// The digits that a loss of this size needs.
-std::string loss_text(double value, double loss) {
-  return std::abs(loss) > 0 && std::abs(loss) < 1e-2 ? scientific(value, 2) : fixed(value, 4);
-}
-
-std::string plain_text(const json::Value* value) {
-  if (value == nullptr) return "-";
-  const auto* text = std::get_if<std::string>(&value->data);
-  return text != nullptr ? *text : json::write(*value, 0);
-}
-
-std::string whole_text(const json::Value* value) {
-  const auto* number = value == nullptr ? nullptr : std::get_if<json::Number>(&value->data);
-  if (number == nullptr) return plain_text(value);
-  const WholeRead read = read_whole(number->text);
-  return read.status == WholeStatus::kOk ? grouped(read.value) : number->text;
-}
-
-double real_of(const json::Value* value) {
-  const auto* number = value == nullptr ? nullptr : std::get_if<json::Number>(&value->data);
-  return number == nullptr ? NAN : read_real(number->text).value;
-}
-
-constexpr std::array kEndings{"exit reason", "updates", "last held-out loss", "best", "elapsed"};
-
-// One cell a row of the table of endings.
-std::array<std::string, kEndings.size()> endings(const Side& side) {
-  if (!side.run) return {"a config, not run", "-", "-", "-", "-"};
-  const auto& last = side.held_out;
-  const json::Value* best = side.run->find("best");
-  const bool has_best = best != nullptr && best->object() != nullptr;
-  const double value = has_best ? real_of(best->find("value")) : NAN;
-  const double elapsed = real_of(side.run->find("elapsed_s"));
-  return {plain_text(side.run->find("exit_reason")), whole_text(side.run->find("steps")),
-          !last ? "-"
-                : loss_text(last->loss, last->loss) + " +- " +
-                      loss_text(last->loss_sem, last->loss) + " at step " + grouped(last->step),
-          !has_best ? "-"
-                    : plain_text(best->find("metric")) + " " + loss_text(value, value) +
-                          " at step " + whole_text(best->find("step")),
-          std::isfinite(elapsed) ? duration_text(elapsed) : "-"};
-}
-
 std::string endings_text(const Side& a, const Side& b) {
   const auto of_a = endings(a), of_b = endings(b);
   std::vector<std::vector<std::string>> rows{{"how they ended", "a", "b"}};
-  for (std::size_t i = 0; i < kEndings.size(); ++i) rows.push_back({kEndings[i], of_a[i], of_b[i]});
+  for (std::size_t i = 0; i < of_a.size(); ++i)
+    rows.push_back({of_a[i].first, of_a[i].second, of_b[i].second});
   if (!a.run || !b.run) return text_table(rows);
   // Where they ran, if that differs.
   const auto add = [&](const char* title, const json::Value* in_a, const json::Value* in_b) {
@@ -319,7 +200,7 @@ Exit diff_command(Arguments args) {
   line.argument("RUN_B", path_b, "Another.");
   line.flag("--json", json, "Print one JSON object instead of tables.");
   if (!line.parse(args)) return Exit::kDone;
-  const Side a = read_side(path_a), b = read_side(path_b);
+  const Side a = read_run_side(path_a), b = read_run_side(path_b);
   const std::vector<ConfigRow> config = config_rows(a, b);
   const std::vector<BudgetRow> budget = budget_rows(a, b);
   print(json ? json_report(a, b, config, budget) : text_report(a, b, config, budget));

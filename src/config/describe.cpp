@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <vector>
 
+#include "baselines/baseline.h"
 #include "config/describe_format.h"
 #include "config/run_config.h"
 #include "config/sweep.h"
 #include "config/write.h"
 #include "core/error.h"
 #include "core/spelling.h"
+#include "theory/bounds.h"
 #include "theory/construction.h"
 #include "train/metrics.h"
 
@@ -109,6 +111,32 @@ std::string describe_metrics(const Defaults&, DescribeFormat format) {
   return out;
 }
 
+std::string describe_baselines(const Defaults&, DescribeFormat format) {
+  const bool markdown = format == DescribeFormat::kMarkdown;
+  std::string out =
+      "eval.baselines and `headroom eval --baselines` take `default` (those that are quick), `all` "
+      "or names. Capitals stand for a number.\n";
+  for (const Choice<TaskType>& task : kTaskTypes) {
+    out += markdown ? "\n## " + std::string(task.name) +
+                          "\n\n| baseline | in the sets | meaning |\n|---|---|---|\n"
+                    : "\n" + std::string(task.name) + "\n";
+    for (const BaselineRow& row : baseline_rows()) {
+      if (!row.serves(task.value)) continue;
+      const std::string name =
+          row.name + (*row.parameter == '\0' ? "" : std::string("_") + row.parameter);
+      std::vector<std::string> members;
+      for (const double value : row.values)
+        members.push_back(BaselineChoice{.row = &row, .value = value}.name());
+      const std::string sets = (row.cost == Cost::kQuick ? "default, all" : "all") +
+                               (members.empty() ? std::string() : ": " + join(members));
+      out += markdown ? "| `" + name + "` | " + markdown_cell(sets) + " | " +
+                            markdown_cell(row.sentence) + " |\n"
+                      : "  " + name + "   (" + sets + ")\n    " + row.sentence + "\n";
+    }
+  }
+  return out;
+}
+
 std::string describe_constructions(const Defaults&, DescribeFormat format) {
   const bool markdown = format == DescribeFormat::kMarkdown;
   std::string out;
@@ -126,6 +154,21 @@ std::string describe_constructions(const Defaults&, DescribeFormat format) {
     line("weights", row.weights);
     line("loss", row.formula);
     out += (markdown ? "" : "\n") + describe_section(settings, "", format);
+  }
+  return out;
+}
+
+std::string describe_bounds(const Defaults&, DescribeFormat format) {
+  const bool markdown = format == DescribeFormat::kMarkdown;
+  std::string out;
+  for (const BoundRow& row : bound_rows()) {
+    if (!out.empty()) out += "\n";
+    out += markdown
+               ? "## " + std::string(row.name) + "\n\n" + markdown_cell(row.statement) + ".\n\n"
+               : row.name + std::string(": ") + row.statement + "\n";
+    for (const auto& [name, text] : {std::pair{"applies to", row.scope}, {"source", row.source}})
+      out += markdown ? name + std::string(": ") + markdown_cell(text) + ".\n\n"
+                      : std::string("    ") + name + ": " + text + "\n";
   }
   return out;
 }
@@ -157,7 +200,10 @@ constexpr Topic kTopics[] = {
     {"attention", "every attention variant and position scheme with its formula",
      describe_attention, "model.attention"},
     {"metrics", "every column of a run's CSV files", describe_metrics, nullptr},
+    {"baselines", "the predictors that a model is compared with", describe_baselines, nullptr},
     {"constructions", "every model set by hand with its settings", describe_constructions, nullptr},
+    {"bounds", "what no attention layer of a rank can get below, and where that applies",
+     describe_bounds, nullptr},
     {"grid", "the keys of a sweep file, which `headroom grid` expands", describe_grid, nullptr},
     {"config", "every field of the config: default, range and meaning", describe_config, ""},
     {"defaults", "the default config as JSON, to start from", describe_defaults, ""},

@@ -2,6 +2,7 @@
 // spans sections.
 #include <algorithm>
 
+#include "baselines/baseline.h"
 #include "config/run_config.h"
 #include "core/error.h"
 #include "core/numbers.h"
@@ -27,6 +28,11 @@ void validate_train(const TrainConfig& c) {
 }
 
 void validate_eval(const EvalConfig& c, const Task& task) {
+  try {
+    choose_baselines(task.config().type, c.baselines);
+  } catch (const Error& error) {
+    fail("eval.baselines: " + std::string(error.what()));
+  }
   const Metric* metric = find_metric("eval.csv", c.best_metric);
   std::vector<std::string> usable;
   const auto offer = [&](const std::string& name) {

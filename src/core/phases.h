@@ -17,24 +17,33 @@ using PhaseSeconds = std::array<double, kPhaseNames.size()>;
 // Where the calling thread's scopes add up, or nullptr: nobody measures.
 inline thread_local PhaseSeconds* phase_seconds = nullptr;
 
-// Adds its lifetime to a phase. Scopes do not nest.
+// Adds its lifetime to a phase, without that of scopes inside it. In a parallel loop the calling
+// thread's tiles stand for all, as every thread does the same mix.
 class PhaseScope {
  public:
   explicit PhaseScope(Phase phase) : phase_(phase) {
-    if (phase_seconds != nullptr) start_ = Clock::now();
+    if (phase_seconds == nullptr) return;
+    around_ = innermost_;
+    innermost_ = this;
+    start_ = Clock::now();
   }
   ~PhaseScope() {
-    if (phase_seconds != nullptr)
-      (*phase_seconds)[static_cast<std::size_t>(phase_)] +=
-          std::chrono::duration<double>(Clock::now() - start_).count();
+    if (phase_seconds == nullptr) return;
+    const double all = std::chrono::duration<double>(Clock::now() - start_).count();
+    (*phase_seconds)[static_cast<std::size_t>(phase_)] += all - inside_s_;
+    if (around_ != nullptr) around_->inside_s_ += all;
+    innermost_ = around_;
   }
   PhaseScope(const PhaseScope&) = delete;
   PhaseScope& operator=(const PhaseScope&) = delete;
 
  private:
   using Clock = std::chrono::steady_clock;
+  static inline thread_local PhaseScope* innermost_ = nullptr;
   Phase phase_;
   Clock::time_point start_;
+  double inside_s_ = 0;  // of the scopes within this one
+  PhaseScope* around_ = nullptr;
 };
 
 }  // namespace headroom

@@ -21,7 +21,8 @@ enum class Purpose : std::uint32_t {
   kCheck = 6,      // gradient check
   kTest = 7,       // tests
   kConstruct = 8,  // hand-set models
-  kShift = 9       // what a distribution shift draws once
+  kShift = 9,      // what a distribution shift draws once
+  kBootstrap = 10  // resampling of held-out items; item = trial
 };
 
 // Philox4x32-10: ten rounds on a 128-bit counter under a 64-bit key.

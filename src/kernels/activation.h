@@ -1,28 +1,20 @@
-// Element-wise activations. All views have the same shape, but for swiglu's.
+// Activations of hidden units: y (n,F) from x (n,F), for swiglu (n,2F) = [gate | x].
 #pragma once
 
+#include "core/activation_type.h"
 #include "core/view.h"
 
 namespace headroom::kernels {
 
-void relu_forward(View<float, 2> y, View<const float, 2> x);
-// dx = dy where x > 0, else 0. dx may be dy.
-void relu_backward(View<float, 2> dx, View<const float, 2> dy, View<const float, 2> x);
+// In the calling thread, for tiles of a parallel loop. y may be x where they have one size.
+void activate(Activation f, Matrix<float> y, Matrix<const float> x);
+// dx = dy f'(x). dx may be dy where they have one size.
+void activate_backward(Activation f, Matrix<float> dx, Matrix<const float> dy,
+                       Matrix<const float> x);
 
-// y = x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) (Hendrycks and Gimpel 2016).
-void gelu_tanh_forward(View<float, 2> y, View<const float, 2> x);
-void gelu_tanh_backward(View<float, 2> dx, View<const float, 2> dy, View<const float, 2> x);
-
-// y = x Phi(x), Phi the normal distribution (Hendrycks and Gimpel 2016).
-void gelu_forward(View<float, 2> y, View<const float, 2> x);
-void gelu_backward(View<float, 2> dx, View<const float, 2> dy, View<const float, 2> x);
-
-// y = x / (1 + exp(-x)) (Elfwing, Uchibe, Doya 2018).
-void silu_forward(View<float, 2> y, View<const float, 2> x);
-void silu_backward(View<float, 2> dx, View<const float, 2> dy, View<const float, 2> x);
-
-// y (n,F) = silu(gate) * up, x (n,2F) = [gate | up] (Shazeer 2020). dx (n,2F) is written, dy (n,F).
-void swiglu_forward(View<float, 2> y, View<const float, 2> x);
-void swiglu_backward(View<float, 2> dx, View<const float, 2> dy, View<const float, 2> x);
+// The same for whole layers.
+void activation_forward(View<float, 2> y, View<const float, 2> x, Activation f);
+void activation_backward(View<float, 2> dx, View<const float, 2> dy, View<const float, 2> x,
+                         Activation f);
 
 }  // namespace headroom::kernels

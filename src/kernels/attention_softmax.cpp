@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/parallel.h"
+#include "kernels/attention_narrow.h"
 #include "kernels/attention_pieces.h"
 #include "kernels/attention_weights.h"
 
@@ -82,56 +83,150 @@ void sum_over_queries(Matrix<float> to, const float* weights, const Buffers& buf
   }
 }
 
+void one_head_forward(Matrix<float> z, float* stats, Matrix<const float> q, Matrix<const float> k,
+                      Matrix<const float> v, const AttentionShape& s, float* scratch) {
+  const Buffers buf(s, scratch);
+  const Visible visible{s};
+  transpose_in(buf.queries_t, buf.tq, q, static_cast<float>(s.scale));
+  small_matmul(buf.scores, buf.tq, {k.data, k.stride, 1}, buf.queries_t, buf.tq, buf.tq, visible,
+               [&](std::size_t) { return s.key_size; });
+  float* inverses = stats + s.queries;
+  for (std::size_t i = 0; i < buf.tq; i += kPanel) {
+    const std::size_t count = std::min(kPanel, s.queries - i);
+    float panel_tops[kPanel], panel_inverses[kPanel];
+    softmax_forward({buf.scores + i, visible(i), i, s.causal, buf.tq, std::min(kPanel, buf.tq - i)},
+                    panel_tops, panel_inverses);
+    std::copy_n(panel_tops, count, stats + i);
+    std::copy_n(panel_inverses, count, inverses + i);
+  }
+  small_matmul(
+      buf.out, buf.tq, {v.data, 1, v.stride}, buf.scores, buf.tq, buf.tq,
+      [&](std::size_t) { return s.value_size; }, visible);
+  transpose_out(z, buf.out, buf.tq, [&](std::size_t i) { return inverses[i]; });
+}
+
+void one_head_backward(Matrix<float> dq, Matrix<float> dk, Matrix<float> dv, Matrix<const float> dz,
+                       const float* stats, Matrix<const float> q, Matrix<const float> k,
+                       Matrix<const float> v, const AttentionShape& s, float* scratch) {
+  const Buffers buf(s, scratch);
+  const float scale = static_cast<float>(s.scale);
+  const Visible visible{s};
+  transpose_in(buf.queries_t, buf.tq, q, scale);
+  transpose_in(buf.dz_t, buf.tq, dz, 1.0f);
+  // Weights P from the scores, and dP = dz v^T, both (Tk, tq).
+  small_matmul(buf.scores, buf.tq, {k.data, k.stride, 1}, buf.queries_t, buf.tq, buf.tq, visible,
+               [&](std::size_t) { return s.key_size; });
+  small_matmul(buf.dscores, buf.tq, {v.data, v.stride, 1}, buf.dz_t, buf.tq, buf.tq, visible,
+               [&](std::size_t) { return s.value_size; });
+  const float* inverses = stats + s.queries;
+  for (std::size_t i = 0; i < buf.tq; i += kLanes) {
+    const std::size_t n = visible(i / kPanel * kPanel),
+                      real = std::min(kLanes, s.queries - std::min(i, s.queries));
+    Vec top{}, inverse{}, mean{};
+    for (std::size_t l = 0; l < real; ++l) {
+      top[l] = stats[i + l];
+      inverse[l] = inverses[i + l];
+    }
+    for (std::size_t j = 0; j < n; ++j) {
+      Vec p = exp_nonpositive(load(buf.scores + j * buf.tq + i) - top) * inverse;
+      if (s.causal && j > i) p = sees(i, j) ? p : Vec{};
+      store(buf.scores + j * buf.tq + i, p);
+      mean += p * load(buf.dscores + j * buf.tq + i);
+    }
+    for (std::size_t j = 0; j < n; ++j) {  // dS = P (dP - sum P dP)
+      float* d = buf.dscores + j * buf.tq + i;
+      store(d, load(buf.scores + j * buf.tq + i) * (load(d) - mean));
+    }
+    for (std::size_t j = n; j < s.keys; ++j) {
+      store(buf.scores + j * buf.tq + i, Vec{});
+      store(buf.dscores + j * buf.tq + i, Vec{});
+    }
+  }
+  sum_over_queries(dv, buf.scores, buf, buf.dz_t, dz, 1.0f, s);
+  // queries_t holds the scale already, the rows of q do not.
+  const float rest = s.key_size < kLanes / 2 ? 1.0f : scale;
+  sum_over_queries(dk, buf.dscores, buf, buf.queries_t, q, rest, s);
+  small_matmul(
+      buf.out, buf.tq, {k.data, 1, k.stride}, buf.dscores, buf.tq, buf.tq,
+      [&](std::size_t) { return s.key_size; }, visible);
+  transpose_out(dq, buf.out, buf.tq, [&](std::size_t) { return scale; });
+}
+
+// body(head, number of heads) for heads 0 .. n-1 of a sequence: one at a time, or as many narrow
+// ones as a vector holds.
+template <class Body>
+void for_heads_together(const AttentionShape& s, std::size_t n, const Body& body) {
+  const std::size_t step = narrow_heads_pay(s) ? kLanes : 1;
+  for (std::size_t g = 0; g < n; g += step) body(g, std::min(step, n - g));
+}
+
+// Columns of heads g .. g + n - 1.
+template <class T>
+Matrix<T> columns(Matrix<T> all, std::size_t g, std::size_t n, std::size_t size) {
+  return all.col_range(g * size, n * size);
+}
+
+}  // namespace
+
+std::size_t attention_scratch(const AttentionShape& s) {
+  return narrow_heads_pay(s) ? narrow_attention_scratch(s) : Buffers::floats(s);
+}
+
+void attend_forward(Matrix<float> z, float* stats, Matrix<const float> q, Matrix<const float> k,
+                    Matrix<const float> v, const AttentionShape& s, float* scratch) {
+  const auto attend = narrow_heads_pay(s) ? attend_narrow_forward : one_head_forward;
+  for_heads_together(s, q.cols / s.key_size, [&](std::size_t g, std::size_t n) {
+    attend(columns(z, g, n, s.value_size), stats + g * 2 * s.queries, columns(q, g, n, s.key_size),
+           columns(k, g, n, s.key_size), columns(v, g, n, s.value_size), s, scratch);
+  });
+}
+
+void attend_backward(Matrix<float> dq, Matrix<float> dk, Matrix<float> dv, Matrix<const float> dz,
+                     const float* stats, Matrix<const float> q, Matrix<const float> k,
+                     Matrix<const float> v, const AttentionShape& s, float* scratch) {
+  const auto attend = narrow_heads_pay(s) ? attend_narrow_backward : one_head_backward;
+  for_heads_together(s, q.cols / s.key_size, [&](std::size_t g, std::size_t n) {
+    attend(columns(dq, g, n, s.key_size), columns(dk, g, n, s.key_size),
+           columns(dv, g, n, s.value_size), columns(dz, g, n, s.value_size),
+           stats + g * 2 * s.queries, columns(q, g, n, s.key_size), columns(k, g, n, s.key_size),
+           columns(v, g, n, s.value_size), s, scratch);
+  });
+}
+
+namespace {
+
 // Heads a tile: a few when each is tiny, so that a tile outlasts its dispatch.
 std::size_t heads_per_tile(const AttentionShape& s) {
   const std::size_t work = s.queries * s.keys * (8 + s.key_size + s.value_size);
-  return std::clamp<std::size_t>(65536 / std::max<std::size_t>(1, work), 1, s.copies * s.heads);
+  const std::size_t heads = std::max<std::size_t>(1, 65536 / std::max<std::size_t>(1, work));
+  return std::min(narrow_heads_pay(s) ? (heads + kLanes - 1) / kLanes * kLanes : heads,
+                  s.copies * s.heads);
 }
 
-// body(b, g, worker's buffers) for every sequence and head.
+// body(b, first head, heads, worker's buffers) for tiles of every sequence's heads.
 template <class Body>
-void for_each_head(const AttentionShape& s, View<float, 2> scratch, const Body& body) {
+void for_each_tile(const AttentionShape& s, View<float, 2> scratch, const Body& body) {
   const std::size_t heads = s.copies * s.heads, per_tile = heads_per_tile(s),
                     tiles = (heads + per_tile - 1) / per_tile;
   parallel_for(s.batch * tiles, [&](std::size_t tile) {
-    const Buffers buffers(s, scratch.data + worker() * scratch.dims[1]);
     const std::size_t first = tile % tiles * per_tile;
-    for (std::size_t g = first; g < std::min(first + per_tile, heads); ++g)
-      body(tile / tiles, g, buffers);
+    body(tile / tiles, first, std::min(per_tile, heads - first),
+         scratch.data + worker() * scratch.dims[1]);
   });
 }
 
 }  // namespace
 
-std::size_t attention_scratch(const AttentionShape& shape) { return Buffers::floats(shape); }
-
 void attention_forward(Matrix<float> z, View<float, 4> stats, Matrix<const float> q,
                        Matrix<const float> k, Matrix<const float> v, const AttentionShape& s,
                        View<float, 2> scratch) {
-  for_each_head(s, scratch, [&](std::size_t b, std::size_t g, const Buffers& buf) {
-    const Matrix<const float> kh = head(k, b, s.keys, g, s.key_size),
-                              vh = head(v, b, s.keys, g, s.value_size);
-    const Visible visible{s};
-    transpose_in(buf.queries_t, buf.tq, head(q, b, s.queries, g, s.key_size),
-                 static_cast<float>(s.scale));
-    small_matmul(buf.scores, buf.tq, {kh.data, kh.stride, 1}, buf.queries_t, buf.tq, buf.tq,
-                 visible, [&](std::size_t) { return s.key_size; });
-    float* tops = stats[b][g].data;
-    float* inverses = tops + s.queries;
-    for (std::size_t i = 0; i < buf.tq; i += kPanel) {
-      const std::size_t count = std::min(kPanel, s.queries - i);
-      float panel_tops[kPanel], panel_inverses[kPanel];
-      softmax_forward(
-          {buf.scores + i, visible(i), i, s.causal, buf.tq, std::min(kPanel, buf.tq - i)},
-          panel_tops, panel_inverses);
-      std::copy_n(panel_tops, count, tops + i);
-      std::copy_n(panel_inverses, count, inverses + i);
-    }
-    small_matmul(
-        buf.out, buf.tq, {vh.data, 1, vh.stride}, buf.scores, buf.tq, buf.tq,
-        [&](std::size_t) { return s.value_size; }, visible);
-    transpose_out(head(z, b, s.queries, g, s.value_size), buf.out, buf.tq,
-                  [&](std::size_t i) { return inverses[i]; });
+  for_each_tile(s, scratch, [&](std::size_t b, std::size_t g, std::size_t n, float* mine) {
+    const auto part = [&](auto all, std::size_t tokens, std::size_t size) {
+      return columns(all.row_range(b * tokens, tokens), g, n, size);
+    };
+    attend_forward(part(z, s.queries, s.value_size), stats[b][g].data,
+                   part(q, s.queries, s.key_size), part(k, s.keys, s.key_size),
+                   part(v, s.keys, s.value_size), s, mine);
   });
 }
 
@@ -139,55 +234,14 @@ void attention_backward(Matrix<float> dq, Matrix<float> dk, Matrix<float> dv,
                         Matrix<const float> dz, View<const float, 4> stats, Matrix<const float> q,
                         Matrix<const float> k, Matrix<const float> v, const AttentionShape& s,
                         View<float, 2> scratch) {
-  const float scale = static_cast<float>(s.scale);
-  for_each_head(s, scratch, [&](std::size_t b, std::size_t g, const Buffers& buf) {
-    const Matrix<const float> qh = head(q, b, s.queries, g, s.key_size),
-                              kh = head(k, b, s.keys, g, s.key_size);
-    const Matrix<const float> vh = head(v, b, s.keys, g, s.value_size),
-                              dzh = head(dz, b, s.queries, g, s.value_size);
-    const Visible visible{s};
-    transpose_in(buf.queries_t, buf.tq, qh, scale);
-    transpose_in(buf.dz_t, buf.tq, dzh, 1.0f);
-    // Weights P from the scores, and dP = dz v^T, both (Tk, tq).
-    small_matmul(buf.scores, buf.tq, {kh.data, kh.stride, 1}, buf.queries_t, buf.tq, buf.tq,
-                 visible, [&](std::size_t) { return s.key_size; });
-    small_matmul(buf.dscores, buf.tq, {vh.data, vh.stride, 1}, buf.dz_t, buf.tq, buf.tq, visible,
-                 [&](std::size_t) { return s.value_size; });
-    const float* tops = stats[b][g].data;
-    const float* inverses = tops + s.queries;
-    for (std::size_t i = 0; i < buf.tq; i += kLanes) {
-      const std::size_t n = visible(i / kPanel * kPanel),
-                        real = std::min(kLanes, s.queries - std::min(i, s.queries));
-      Vec top{}, inverse{}, mean{};
-      for (std::size_t l = 0; l < real; ++l) {
-        top[l] = tops[i + l];
-        inverse[l] = inverses[i + l];
-      }
-      for (std::size_t j = 0; j < n; ++j) {
-        Vec p = exp_nonpositive(load(buf.scores + j * buf.tq + i) - top) * inverse;
-        if (s.causal && j > i) p = sees(i, j) ? p : Vec{};
-        store(buf.scores + j * buf.tq + i, p);
-        mean += p * load(buf.dscores + j * buf.tq + i);
-      }
-      for (std::size_t j = 0; j < n; ++j) {  // dS = P (dP - sum P dP)
-        float* d = buf.dscores + j * buf.tq + i;
-        store(d, load(buf.scores + j * buf.tq + i) * (load(d) - mean));
-      }
-      for (std::size_t j = n; j < s.keys; ++j) {
-        store(buf.scores + j * buf.tq + i, Vec{});
-        store(buf.dscores + j * buf.tq + i, Vec{});
-      }
-    }
-    sum_over_queries(head(dv, b, s.keys, g, s.value_size), buf.scores, buf, buf.dz_t, dzh, 1.0f, s);
-    // queries_t holds the scale already, the rows of q do not.
-    const float rest = s.key_size < kLanes / 2 ? 1.0f : scale;
-    sum_over_queries(head(dk, b, s.keys, g, s.key_size), buf.dscores, buf, buf.queries_t, qh, rest,
-                     s);
-    small_matmul(
-        buf.out, buf.tq, {kh.data, 1, kh.stride}, buf.dscores, buf.tq, buf.tq,
-        [&](std::size_t) { return s.key_size; }, visible);
-    transpose_out(head(dq, b, s.queries, g, s.key_size), buf.out, buf.tq,
-                  [&](std::size_t) { return scale; });
+  for_each_tile(s, scratch, [&](std::size_t b, std::size_t g, std::size_t n, float* mine) {
+    const auto part = [&](auto all, std::size_t tokens, std::size_t size) {
+      return columns(all.row_range(b * tokens, tokens), g, n, size);
+    };
+    attend_backward(part(dq, s.queries, s.key_size), part(dk, s.keys, s.key_size),
+                    part(dv, s.keys, s.value_size), part(dz, s.queries, s.value_size),
+                    stats[b][g].data, part(q, s.queries, s.key_size), part(k, s.keys, s.key_size),
+                    part(v, s.keys, s.value_size), s, mine);
   });
 }
 

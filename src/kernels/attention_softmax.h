@@ -24,4 +24,13 @@ void attention_backward(Matrix<float> dq, Matrix<float> dk, Matrix<float> dv,
                         Matrix<const float> k, Matrix<const float> v, const AttentionShape& shape,
                         View<float, 2> scratch);
 
+// Adjacent heads of one sequence in the calling thread, for kernels that have theirs in cache: q
+// (Tq,n K), k (Tk,n K), v (Tk,n V), z (Tq,n V), stats (n,2,Tq), scratch of attention_scratch
+// floats.
+void attend_forward(Matrix<float> z, float* stats, Matrix<const float> q, Matrix<const float> k,
+                    Matrix<const float> v, const AttentionShape& shape, float* scratch);
+void attend_backward(Matrix<float> dq, Matrix<float> dk, Matrix<float> dv, Matrix<const float> dz,
+                     const float* stats, Matrix<const float> q, Matrix<const float> k,
+                     Matrix<const float> v, const AttentionShape& shape, float* scratch);
+
 }  // namespace headroom::kernels

@@ -19,15 +19,21 @@ std::size_t primitives_made() { return 0; }
 
 void matmul(Matrix<float> c, Matrix<const float> a, Transpose ta, Matrix<const float> b,
             Transpose tb, float alpha, float beta) {
+  std::vector<MatmulCall>* calls = recorded.load(std::memory_order_relaxed);
+  if (calls != nullptr && c.rows > 0 && c.cols > 0) {
+    const std::lock_guard lock(recording);
+    calls->push_back({c.rows, c.cols, ta == Transpose::kYes ? a.rows : a.cols, ta, tb});
+  }
+  matmul_again(c, a, ta, b, tb, alpha, beta);
+}
+
+void matmul_again(Matrix<float> c, Matrix<const float> a, Transpose ta, Matrix<const float> b,
+                  Transpose tb, float alpha, float beta) {
   const std::size_t k = ta == Transpose::kYes ? a.rows : a.cols;
   assert((ta == Transpose::kYes ? a.cols : a.rows) == c.rows);
   assert((tb == Transpose::kYes ? b.rows : b.cols) == c.cols);
   assert((tb == Transpose::kYes ? b.cols : b.rows) == k);
   if (c.rows == 0 || c.cols == 0) return;
-  if (std::vector<MatmulCall>* calls = recorded.load(std::memory_order_relaxed)) {
-    const std::lock_guard lock(recording);
-    calls->push_back({c.rows, c.cols, k, ta, tb});
-  }
   // Single-threaded: inside a parallel region oneDNN does not start threads, outside one
   // set_threads() has left it a single thread.
   const dnnl_status_t status = dnnl_sgemm(

@@ -22,7 +22,13 @@ struct MatmulCall {
   Transpose ta, tb;
   double flops() const { return 2.0 * static_cast<double>(m) * static_cast<double>(n * k); }
 };
-// From now on every call, of any thread, is noted in `into`; nullptr ends it. For measuring alone.
+// A product that was computed before and not kept. It is not noted: what a step must compute is
+// what it is measured by.
+void matmul_again(Matrix<float> c, Matrix<const float> a, Transpose ta, Matrix<const float> b,
+                  Transpose tb, float alpha, float beta);
+
+// From now on every call of matmul, of any thread, is noted in `into`; nullptr ends it. For
+// measuring alone.
 void record_matmuls(std::vector<MatmulCall>* into);
 // oneDNN primitives made so far: none, for dnnl_sgemm works without.
 std::size_t primitives_made();

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cmath>
+#include <type_traits>
 
 #include "core/arena.h"
 #include "model/binder.h"
@@ -21,6 +22,7 @@ struct AttentionSite {
   bool cross = false;  // keys and values from the memory
   bool causal = false;
   bool distances = false;  // rotary positions and biases by distance apply
+  bool inspected = false;  // what it computes is looked at: not as one kernel
 };
 
 struct AttentionSizes {
@@ -37,6 +39,21 @@ struct AttentionSizes {
 AttentionSizes attention_sizes(const ModelConfig& config, AttentionSite site, std::size_t batch,
                                std::size_t queries, std::size_t keys);
 
+inline bool learns_scale(const ModelConfig& c) {
+  const ScaleRule* rule = std::get_if<ScaleRule>(&c.attention.scale);
+  return rule != nullptr && *rule == ScaleRule::kLearned;
+}
+
+// Whether the layer runs as one kernel. In double and complex it always runs in parts, which are
+// the fused kernel's twin.
+template <class S>
+bool runs_fused(const ModelConfig& c, const AttentionSizes& n) {
+  return std::is_same_v<S, float> && n.plain && !n.site.cross && !n.site.inspected &&
+         !learns_scale(c) && c.attention.value_map == HeadMap::kFactored &&
+         c.attention.qk_norm == QkNorm::kNone && c.positions.type != PositionsType::kRotary &&
+         kernels::fused_attention_pays({n.shape, c.width, n.output_scale});
+}
+
 template <class S>
 struct AttentionParams {
   View<S, 2> qkv;          // (projected, C): the rows of query, key and value, one after the other
@@ -47,6 +64,7 @@ struct AttentionParams {
   AttentionMixers<S> mixers;  // its biases by distance belong to the stack
 };
 
+// Empty but for its sizes where the layer runs as one kernel.
 template <class S>
 struct AttentionCache {
   AttentionSizes sizes;
@@ -58,18 +76,13 @@ struct AttentionCache {
   View<S, 4> stats;  // (B,G,2,T) largest score and 1 / sum of exponentials of each row
 };
 
-inline bool learns_scale(const ModelConfig& c) {
-  const ScaleRule* rule = std::get_if<ScaleRule>(&c.attention.scale);
-  return rule != nullptr && *rule == ScaleRule::kLearned;
-}
-
-// What backward needs once, shared by the layers of a stack.
+// What the layers of a stack share.
 template <class S>
 struct AttentionScratch {
   View<S, 2> dqkv, dkv;  // as qkv and kv
   View<S, 2> dkey;       // (m, C) the shared key's gradient
   View<S, 2> dz;         // as z
-  View<S, 1> partials;   // the sequences' shares of the mixers' gradients
+  View<S, 1> partials;   // the sequences' shares of the mixers' gradients; of all, as one kernel
   View<S, 2> workers;    // (threads, floats of one worker)
 };
 
@@ -84,6 +97,15 @@ struct AttentionContext {
 template <class S>
 struct AttentionContextGrads {
   View<S, 2> memory, bias;
+};
+
+// What the attention operation itself reads.
+template <class S>
+struct AttentionOperands {
+  Matrix<const S> q;  // (B*Tq, queries), scaled where the scale is learned
+  Matrix<const S> k;  // (B*Tk, keys); with a full score map the key's input (B*Tk, C)
+  Matrix<const S> v;  // (B*Tk, values)
+  AttentionMixers<const S> mixers;
 };
 
 // How the maps start.
@@ -139,6 +161,7 @@ AttentionCache<S> attention_cache(Arena<S>& a, const ModelConfig& c, AttentionSi
   AttentionCache<S> cache;
   cache.sizes = attention_sizes(c, site, batch, queries, keys);
   const AttentionSizes& n = cache.sizes;
+  if (runs_fused<S>(c, n)) return cache;
   cache.qkv = a.take(batch * queries, site.cross ? n.queries : n.projected());
   if (site.cross) cache.kv = a.take(batch * keys, n.keys + n.values);
   if (learns_scale(c)) cache.q_scaled = a.take(batch * queries, n.queries);
@@ -157,6 +180,12 @@ AttentionScratch<S> attention_scratch(Arena<S>& a, const ModelConfig& c, Attenti
                                       std::size_t n_threads, bool training) {
   const AttentionSizes n = attention_sizes(c, site, batch, queries, keys);
   AttentionScratch<S> s;
+  if (runs_fused<S>(c, n)) {
+    const kernels::AttentionLayerShape shape{n.shape, c.width, n.output_scale};
+    s.workers = a.take(n_threads, (kernels::fused_attention_scratch(shape) + 15) / 16 * 16);
+    if (training) s.partials = a.take(kernels::fused_attention_partials(shape));
+    return s;
+  }
   if (training) {
     s.dqkv = a.take(batch * queries, site.cross ? n.queries : n.projected());
     if (site.cross) s.dkv = a.take(batch * keys, n.keys + n.values);
@@ -189,6 +218,27 @@ struct Projections {
   }
 };
 
+// What keys and values are projected from.
+template <class S>
+View<const S, 2> attention_source(const AttentionSizes& n, View<const S, 2> x,
+                                  const AttentionContext<S>& context) {
+  return n.site.cross ? context.memory : x;
+}
+
+// Of a cache whose projections, scaled queries included, are done; source (m, C).
+template <class S>
+AttentionOperands<S> attention_operands(const AttentionCache<S>& cache, View<const S, 2> source,
+                                        const AttentionContext<S>& context,
+                                        const AttentionParams<S>& p) {
+  const AttentionSizes& n = cache.sizes;
+  const Projections<S> m(n, cache.qkv, cache.kv);
+  AttentionOperands<S> o{.q = m.q, .k = m.k, .v = m.v, .mixers = read_only(p.mixers)};
+  if (!cache.q_scaled.empty()) o.q = View<const S, 2>(cache.q_scaled);
+  if (n.shape.shared_key) o.k = source;
+  if (n.site.distances) o.mixers.bias = context.bias;
+  return o;
+}
+
 // The length that qk_norm gives a query or key.
 inline double qk_length(const ModelConfig& c) {
   return c.attention.qk_norm == QkNorm::kL2 ? 1.0
@@ -207,7 +257,12 @@ void attention_forward(const ModelConfig& c, View<S, 2> y, const AttentionCache<
                        const AttentionScratch<S>& scratch, View<const S, 2> x,
                        const AttentionContext<S>& context, const AttentionParams<S>& p) {
   const AttentionSizes& n = cache.sizes;
-  const View<const S, 2> source = n.site.cross ? context.memory : x;
+  if constexpr (std::is_same_v<S, float>) {
+    if (runs_fused<S>(c, n))
+      return ops::fused_attention_forward(y, x, {p.qkv, p.qkv_bias, p.output, p.output_bias},
+                                          {n.shape, c.width, n.output_scale}, scratch.workers);
+  }
+  const View<const S, 2> source = attention_source(n, x, context);
   if (n.site.cross) {
     const std::size_t rest = n.keys + n.values;
     ops::linear_forward<S>(cache.qkv, x, p.qkv.range(0, n.queries),
@@ -226,21 +281,15 @@ void attention_forward(const ModelConfig& c, View<S, 2> y, const AttentionCache<
     ops::rotate_heads_forward<S>(m.q, context.rotary);
     ops::rotate_heads_forward<S>(m.k, context.rotary);
   }
-  Matrix<const S> q = m.q;
-  if (!cache.q_scaled.empty()) {
-    ops::scale_heads_forward<S>(Matrix<S>(cache.q_scaled), q, p.scale);
-    q = View<const S, 2>(cache.q_scaled);
-  }
-  const Matrix<const S> k = n.shape.shared_key ? Matrix<const S>(source) : Matrix<const S>(m.k);
+  if (!cache.q_scaled.empty())
+    ops::scale_heads_forward<S>(Matrix<S>(cache.q_scaled), Matrix<const S>(m.q), p.scale);
+  const AttentionOperands<S> o = attention_operands(cache, source, context, p);
   const Matrix<S> z = cache.z;
-  if (n.plain) {
-    ops::attention_forward<S>(z, cache.stats, q, k, Matrix<const S>(m.v), n.shape, scratch.workers);
-  } else {
-    AttentionMixers<const S> mixers = read_only(p.mixers);
-    if (n.site.distances) mixers.bias = context.bias;
-    ops::mixed_attention_forward<S>(z, cache.stats, q, k, Matrix<const S>(m.v), mixers, n.shape,
+  if (n.plain)
+    ops::attention_forward<S>(z, cache.stats, o.q, o.k, o.v, n.shape, scratch.workers);
+  else
+    ops::mixed_attention_forward<S>(z, cache.stats, o.q, o.k, o.v, o.mixers, n.shape,
                                     scratch.workers);
-  }
   if (c.attention.value_map == HeadMap::kFull)
     ops::sum_heads_forward<S>(Matrix<S>(y), Matrix<const S>(z), p.output_bias, n.output_scale);
   else
@@ -255,7 +304,14 @@ void attention_backward(const ModelConfig& c, View<S, 2> dx, const AttentionPara
                         const AttentionCache<S>& cache, const AttentionScratch<S>& scratch,
                         const AttentionParams<S>& p) {
   const AttentionSizes& n = cache.sizes;
-  const View<const S, 2> source = n.site.cross ? context.memory : x;
+  if constexpr (std::is_same_v<S, float>) {
+    if (runs_fused<S>(c, n))
+      return ops::fused_attention_backward(dx, {dp.qkv, dp.qkv_bias, dp.output, dp.output_bias}, dy,
+                                           x, {p.qkv, p.qkv_bias, p.output, p.output_bias},
+                                           {n.shape, c.width, n.output_scale}, scratch.partials,
+                                           scratch.workers);
+  }
+  const View<const S, 2> source = attention_source(n, x, context);
   if (c.attention.value_map == HeadMap::kFull) {
     ops::sum_heads_backward<S>(Matrix<S>(scratch.dz), dp.output_bias, Matrix<const S>(dy),
                                n.output_scale);
@@ -265,22 +321,17 @@ void attention_backward(const ModelConfig& c, View<S, 2> dx, const AttentionPara
     ops::linear_backward_input<S>(scratch.dz, dy, p.output, n.output_scale);
   }
   const Projections<S> m(n, cache.qkv, cache.kv), d(n, scratch.dqkv, scratch.dkv);
-  const Matrix<const S> q =
-      cache.q_scaled.empty() ? Matrix<const S>(m.q) : Matrix<const S>(cache.q_scaled);
-  const Matrix<const S> k = n.shape.shared_key ? Matrix<const S>(source) : Matrix<const S>(m.k);
-  const Matrix<const S> v = m.v, dz = View<const S, 2>(scratch.dz);
+  const AttentionOperands<S> o = attention_operands(cache, source, context, p);
+  const Matrix<const S> dz = View<const S, 2>(scratch.dz);
   const Matrix<S> dk = n.shape.shared_key ? Matrix<S>(scratch.dkey) : d.k;
   if (n.plain) {
-    ops::attention_backward<S>(d.q, dk, d.v, dz, cache.stats, q, k, v, n.shape, scratch.workers);
+    ops::attention_backward<S>(d.q, dk, d.v, dz, cache.stats, o.q, o.k, o.v, n.shape,
+                               scratch.workers);
   } else {
-    AttentionMixers<const S> mixers = read_only(p.mixers);
     AttentionMixers<S> dmixers = dp.mixers;
-    if (n.site.distances) {
-      mixers.bias = context.bias;
-      dmixers.bias = dcontext.bias;
-    }
-    ops::mixed_attention_backward<S>(d.q, dk, d.v, dmixers, dz, cache.stats, q, k, v, mixers,
-                                     n.shape, scratch.partials, scratch.workers);
+    if (n.site.distances) dmixers.bias = dcontext.bias;
+    ops::mixed_attention_backward<S>(d.q, dk, d.v, dmixers, dz, cache.stats, o.q, o.k, o.v,
+                                     o.mixers, n.shape, scratch.partials, scratch.workers);
   }
   if (!cache.q_scaled.empty())
     ops::scale_heads_backward<S>(d.q, dp.scale, Matrix<const S>(m.q), p.scale);

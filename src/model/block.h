@@ -91,10 +91,10 @@ BlockScratch<S> block_scratch(Arena<S>& a, const ModelConfig& c, const BlockPlan
   if (plan.decoder)
     s.cross_attention = attention_scratch(a, c, kDecoderCross, plan.batch, plan.tokens,
                                           plan.memory_tokens, n_threads, training);
+  if (c.ffn.width > 0) s.ffn = ffn_scratch(a, c, plan.rows(), n_threads, training);
   s.branch = a.take(plan.rows(), c.width);
   if (training) {
     s.dsum = a.take(plan.rows(), c.width);
-    s.ffn = ffn_scratch(a, c, plan.rows());
     s.row_sums = a.take(plan.rows());
   }
   return s;
@@ -163,9 +163,10 @@ View<const S, 2> block_forward(const ModelConfig& c, const BlockPlan& plan,
     x = cache.cross_branch.out;
   }
   if (c.ffn.width == 0) return x;
-  branch_forward(
-      c, cache.ffn_branch, scratch.branch, x, p.ffn_norm,
-      [&](View<S, 2> y, View<const S, 2> in) { ffn_forward(c, y, cache.ffn, in, p.ffn); });
+  branch_forward(c, cache.ffn_branch, scratch.branch, x, p.ffn_norm,
+                 [&](View<S, 2> y, View<const S, 2> in) {
+                   ffn_forward(c, y, cache.ffn, scratch.ffn, in, p.ffn);
+                 });
   return cache.ffn_branch.out;
 }
 

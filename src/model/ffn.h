@@ -2,6 +2,8 @@
 // its own.
 #pragma once
 
+#include <type_traits>
+
 #include "core/arena.h"
 #include "model/binder.h"
 #include "model/model_config.h"
@@ -17,11 +19,23 @@ struct FfnParams {
   View<S, 2> down_bias;  // (1, C), or (0, C)
 };
 
+// Empty where the fused kernel computes the hidden units again.
 template <class S>
 struct FfnCache {
   View<S, 2> hidden;     // (n, F) before the activation, swiglu: (n, 2F)
   View<S, 2> activated;  // (n, F)
 };
+
+inline kernels::FfnShape ffn_shape(const ModelConfig& c, std::size_t rows) {
+  return {rows, c.width, c.ffn.width, c.ffn.activation};
+}
+
+// Whether the layer runs as one kernel. In double and complex it always runs in parts, which are
+// the fused kernel's twin.
+template <class S>
+bool runs_fused(const ModelConfig& c, std::size_t rows) {
+  return std::is_same_v<S, float> && kernels::fused_ffn_pays(ffn_shape(c, rows));
+}
 
 // A bias as the one-row matrix the linear kernels take; no rows without bias.
 template <class S>
@@ -34,7 +48,7 @@ View<S, 2> bias_row(Binder<S>& b, bool present, const std::string& name, std::si
 
 // Rows of the map before the activation.
 inline std::size_t ffn_hidden(const ModelConfig& c) {
-  return c.ffn.activation == Activation::kSwiglu ? 2 * c.ffn.width : c.ffn.width;
+  return inputs_a_unit(c.ffn.activation) * c.ffn.width;
 }
 
 struct FfnInit {
@@ -63,46 +77,45 @@ FfnParams<S> ffn_params(Binder<S>& b, const ModelConfig& c, const std::string& n
 
 template <class S>
 FfnCache<S> ffn_cache(Arena<S>& a, const ModelConfig& c, std::size_t rows) {
+  if (runs_fused<S>(c, rows)) return {};
   return {a.take(rows, ffn_hidden(c)), a.take(rows, c.ffn.width)};
 }
 
-template <class S>
-void ffn_forward(const ModelConfig& c, View<S, 2> y, const FfnCache<S>& cache, View<const S, 2> x,
-                 const FfnParams<S>& p) {
-  ops::linear_forward<S>(cache.hidden, x, p.up, p.up_bias, 1.0);
-  switch (c.ffn.activation) {
-    case Activation::kRelu:
-      ops::relu_forward<S>(cache.activated, cache.hidden);
-      break;
-    case Activation::kGelu:
-      ops::gelu_forward<S>(cache.activated, cache.hidden);
-      break;
-    case Activation::kGeluTanh:
-      ops::gelu_tanh_forward<S>(cache.activated, cache.hidden);
-      break;
-    case Activation::kSilu:
-      ops::silu_forward<S>(cache.activated, cache.hidden);
-      break;
-    case Activation::kSwiglu:
-      ops::swiglu_forward<S>(cache.activated, cache.hidden);
-      break;
-  }
-  ops::linear_forward<S>(y, View<const S, 2>(cache.activated), p.down, p.down_bias, 1.0);
-}
-
-// What backward needs once, shared by the layers of a stack.
+// What the layers of a stack share.
 template <class S>
 struct FfnScratch {
   View<S, 2> dhidden;     // as hidden
   View<S, 2> dactivated;  // (n, F); swiglu alone has it apart from dhidden
+  View<S, 2> workers;     // the fused kernel's: (threads, floats of one worker)
+  View<S, 1> partials;    // and its shares of the weight gradients
 };
 
 template <class S>
-FfnScratch<S> ffn_scratch(Arena<S>& a, const ModelConfig& c, std::size_t rows) {
+FfnScratch<S> ffn_scratch(Arena<S>& a, const ModelConfig& c, std::size_t rows,
+                          std::size_t n_threads, bool training) {
   FfnScratch<S> s;
-  s.dhidden = a.take(rows, ffn_hidden(c));
-  s.dactivated = c.ffn.activation == Activation::kSwiglu ? a.take(rows, c.ffn.width) : s.dhidden;
+  if (runs_fused<S>(c, rows)) {
+    const kernels::FfnShape shape = ffn_shape(c, rows);
+    s.workers = a.take(n_threads, kernels::fused_ffn_scratch(shape));
+    if (training) s.partials = a.take(kernels::fused_ffn_partials(shape));
+  } else if (training) {
+    s.dhidden = a.take(rows, ffn_hidden(c));
+    s.dactivated = inputs_a_unit(c.ffn.activation) > 1 ? a.take(rows, c.ffn.width) : s.dhidden;
+  }
   return s;
+}
+
+template <class S>
+void ffn_forward(const ModelConfig& c, View<S, 2> y, const FfnCache<S>& cache,
+                 const FfnScratch<S>& scratch, View<const S, 2> x, const FfnParams<S>& p) {
+  if constexpr (std::is_same_v<S, float>) {
+    if (runs_fused<S>(c, x.dims[0]))
+      return ops::fused_ffn_forward(y, x, {p.up, p.up_bias, p.down, p.down_bias}, c.ffn.activation,
+                                    scratch.workers);
+  }
+  ops::linear_forward<S>(cache.hidden, x, p.up, p.up_bias, 1.0);
+  ops::activation_forward<S>(cache.activated, View<const S, 2>(cache.hidden), c.ffn.activation);
+  ops::linear_forward<S>(y, View<const S, 2>(cache.activated), p.down, p.down_bias, 1.0);
 }
 
 // dx is written, dp accumulates.
@@ -110,27 +123,18 @@ template <class S>
 void ffn_backward(const ModelConfig& c, View<S, 2> dx, const FfnParams<S>& dp,
                   const FfnScratch<S>& scratch, View<const S, 2> dy, View<const S, 2> x,
                   const FfnCache<S>& cache, const FfnParams<S>& p) {
+  if constexpr (std::is_same_v<S, float>) {
+    if (runs_fused<S>(c, x.dims[0]))
+      return ops::fused_ffn_backward(dx, {dp.up, dp.up_bias, dp.down, dp.down_bias}, dy, x,
+                                     {p.up, p.up_bias, p.down, p.down_bias}, c.ffn.activation,
+                                     scratch.partials, scratch.workers);
+  }
   const View<const S, 2> activated = cache.activated, dactivated = scratch.dactivated,
                          dhidden = scratch.dhidden;
   ops::linear_backward_params<S>(dp.down, dp.down_bias, dy, activated, 1.0);
   ops::linear_backward_input<S>(scratch.dactivated, dy, p.down, 1.0);
-  switch (c.ffn.activation) {
-    case Activation::kRelu:
-      ops::relu_backward<S>(scratch.dhidden, dactivated, cache.hidden);
-      break;
-    case Activation::kGelu:
-      ops::gelu_backward<S>(scratch.dhidden, dactivated, cache.hidden);
-      break;
-    case Activation::kGeluTanh:
-      ops::gelu_tanh_backward<S>(scratch.dhidden, dactivated, cache.hidden);
-      break;
-    case Activation::kSilu:
-      ops::silu_backward<S>(scratch.dhidden, dactivated, cache.hidden);
-      break;
-    case Activation::kSwiglu:
-      ops::swiglu_backward<S>(scratch.dhidden, dactivated, cache.hidden);
-      break;
-  }
+  ops::activation_backward<S>(scratch.dhidden, dactivated, View<const S, 2>(cache.hidden),
+                              c.ffn.activation);
   ops::linear_backward_params<S>(dp.up, dp.up_bias, dhidden, x, 1.0);
   ops::linear_backward_input<S>(dx, dhidden, p.up, 1.0);
 }

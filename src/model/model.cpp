@@ -1,6 +1,9 @@
 #include "model/model.h"
 
+#include <algorithm>
+#include <array>
 #include <cassert>
+#include <limits>
 
 #include "core/parallel.h"
 #include "model/transformer.h"
@@ -20,6 +23,7 @@ struct Model<S>::Impl {
   ModelIo io;
   std::size_t max_batch;
   bool training;
+  bool inspected;
   std::size_t n_threads;
   ParamTable table;
   Arena<S> memory;  // parameters and gradients, then the activations
@@ -28,6 +32,7 @@ struct Model<S>::Impl {
   Arena<S> activations;
   TransformerCache<S> cache;
   std::size_t batch = 0, tokens = 0, queries = 0;  // what the cache is laid out for
+  std::size_t whole_sites = 0;  // attention layers whose input is that of the last forward
 
   void lay_out(View<const S, 3> input, View<const S, 3> query) {
     assert(input.dims[0] <= max_batch && input.dims[1] <= io.tokens);
@@ -38,16 +43,19 @@ struct Model<S>::Impl {
     tokens = input.dims[1];
     queries = query.dims[1];
     activations.rewind(0);
-    transformer_cache(cache, activations, config, io, batch, tokens, queries, n_threads, training);
+    transformer_cache(cache, activations, config, io, batch, tokens, queries, n_threads, training,
+                      inspected);
   }
 };
 
 template <class S>
-Model<S>::Model(const ModelConfig& config, const ModelIo& io, std::size_t max_batch, bool training)
+Model<S>::Model(const ModelConfig& config, const ModelIo& io, std::size_t max_batch, bool training,
+                bool inspected)
     : impl_(new Impl{resolve(config, io),
                      io,
                      max_batch,
                      training,
+                     inspected,
                      static_cast<std::size_t>(threads()),
                      {},
                      {},
@@ -57,6 +65,7 @@ Model<S>::Model(const ModelConfig& config, const ModelIo& io, std::size_t max_ba
                      {},
                      {},
                      {},
+                     0,
                      0,
                      0,
                      0}) {
@@ -78,7 +87,7 @@ Model<S>::Model(const ModelConfig& config, const ModelIo& io, std::size_t max_ba
   }
   Arena<S> measure_activations;
   transformer_cache(m.cache, measure_activations, m.config, io, max_batch, io.tokens, io.queries,
-                    m.n_threads, training);
+                    m.n_threads, training, inspected);
   m.activations = Arena<S>(measure_activations.used());
 }
 
@@ -106,7 +115,71 @@ std::size_t Model<S>::memory_bytes() const {
 template <class S>
 View<const S, 3> Model<S>::forward(View<const S, 3> input, View<const S, 3> query) {
   impl_->lay_out(input, query);
+  impl_->whole_sites = std::numeric_limits<std::size_t>::max();
   return transformer_forward(impl_->config, impl_->cache, input, query, impl_->params);
+}
+
+template <class S>
+std::vector<AttentionRecord<S>> Model<S>::attention() const {
+  return attention_records(impl_->config, impl_->cache, impl_->params);
+}
+
+template <class S>
+std::vector<StreamRecord<S>> Model<S>::stream() const {
+  return stream_records(impl_->config, impl_->cache);
+}
+
+namespace {
+
+// A copy of `view` in `memory`.
+template <class S, std::size_t N>
+View<S, N> copy_of(const View<S, N>& view, std::vector<S>& memory) {
+  memory.assign(view.data, view.data + view.size());
+  return {memory.data(), view.dims};
+}
+
+// The layer's parameters without one head, the changed tensor in `memory`.
+template <class S>
+AttentionParams<S> without_head(const ModelConfig& c, const AttentionSizes& n, AttentionParams<S> p,
+                                std::size_t copy, std::size_t head,
+                                std::array<std::vector<S>, 2>& memory) {
+  const std::size_t v = n.shape.value_size, column = (copy * n.shape.heads + head) * v;
+  if (!p.mixers.weights.empty()) {
+    p.mixers.weights = copy_of(p.mixers.weights, memory[0]);
+    for (std::size_t to = 0; to < n.shape.value_heads; ++to) p.mixers.weights(copy, to, head) = S{};
+  } else if (c.attention.value_map == HeadMap::kFull) {
+    p.qkv = copy_of(p.qkv, memory[0]);
+    const std::size_t row = n.queries + n.keys + column;
+    std::fill_n(&p.qkv(row, std::size_t{0}), v * c.width, S{});
+    if (!p.qkv_bias.empty()) {
+      p.qkv_bias = copy_of(p.qkv_bias, memory[1]);
+      std::fill_n(&p.qkv_bias(std::size_t{0}, row), v, S{});
+    }
+  } else {
+    p.output = copy_of(p.output, memory[0]);
+    for (std::size_t row = 0; row < c.width; ++row) std::fill_n(&p.output(row, column), v, S{});
+  }
+  return p;
+}
+
+}  // namespace
+
+template <class S>
+View<const S, 3> Model<S>::forward_without(std::size_t site, std::size_t copy, std::size_t head) {
+  Impl& m = *impl_;
+  const AttentionRecord<S> record = attention()[site];
+  assert(site <= m.whole_sites && copy < record.sizes.shape.copies &&
+         head < record.sizes.shape.heads);
+  m.whole_sites = site;
+  TransformerParams<S> params = m.params;
+  StackParams<S>& stack = record.stack == StackName::kEncoder ? params.encoder : params.main;
+  while (stack.layers.size() < m.config.layers) stack.layers.push_back(stack.layers.back());
+  BlockParams<S>& block = stack.layers[record.layer];
+  std::array<std::vector<S>, 2> memory;
+  AttentionParams<S>& changed =
+      record.name.ends_with(".cross_attention") ? block.cross_attention : block.attention;
+  changed = without_head(m.config, record.sizes, changed, copy, head, memory);
+  return transformer_forward_from(m.config, m.cache, record.stack, record.layer, params);
 }
 
 template <class S>

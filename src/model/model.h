@@ -6,6 +6,7 @@
 #include <complex>
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "core/view.h"
 #include "model/model_config.h"
@@ -28,12 +29,20 @@ ModelConfig resolve(ModelConfig config, const ModelIo& io);
 // The parameters of such a model.
 ParamTable parameter_table(const ModelConfig& config, const ModelIo& io);
 
+// What the last forward left behind, for looking into the model (model/transformer.h).
+template <class S>
+struct AttentionRecord;
+template <class S>
+struct StreamRecord;
+
 template <class S>
 class Model {
  public:
   // Plans all memory for batches of up to max_batch sequences; with `training` false only what
-  // forward needs.
-  Model(const ModelConfig& config, const ModelIo& io, std::size_t max_batch, bool training = true);
+  // forward needs. `inspected`: attention() will be asked, so no layer runs as one kernel that
+  // forgets its queries and keys.
+  Model(const ModelConfig& config, const ModelIo& io, std::size_t max_batch, bool training = true,
+        bool inspected = false);
   ~Model();
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
@@ -50,6 +59,16 @@ class Model {
   // Adds the gradient of the last forward, of the same input and query, to grads(). doutput, as the
   // output, is the loss's gradient by it.
   void backward(View<const S, 3> input, View<const S, 3> doutput, View<const S, 3> query = {});
+
+  // Of an inspected model: the attention layers in the order in which they run, and the residual
+  // stream, as the last forward left them; valid until the next forward.
+  std::vector<AttentionRecord<S>> attention() const;
+  std::vector<StreamRecord<S>> stream() const;
+  // The output of the last forward's items with head `head` of copy `copy` of attention layer
+  // `site` (an index into attention()) left out: its sums, or with mix_weights its weights, are 0.
+  // Layers from there on are computed again, so after a forward the sites must be asked in falling
+  // order. Parameters stay as they are.
+  View<const S, 3> forward_without(std::size_t site, std::size_t copy, std::size_t head);
 
  private:
   struct Impl;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <variant>
 
+#include "core/activation_type.h"
 #include "core/attention_shape.h"
 #include "core/fields.h"
 
@@ -155,7 +156,6 @@ inline constexpr std::array kMasks{
     Choice<Mask>{Mask::kCausal, "causal", "token t sees tokens 0..t"},
 };
 
-enum class Activation { kRelu, kGelu, kGeluTanh, kSilu, kSwiglu };
 inline constexpr std::array kActivations{
     Choice<Activation>{Activation::kRelu, "relu", "max(x, 0)"},
     Choice<Activation>{Activation::kGelu, "gelu", "x Phi(x), Phi the normal distribution"},

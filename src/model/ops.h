@@ -7,8 +7,10 @@
 
 #include "core/phases.h"
 #include "kernels/activation.h"
+#include "kernels/attention_layer.h"
 #include "kernels/attention_mixed.h"
 #include "kernels/attention_softmax.h"
+#include "kernels/ffn.h"
 #include "kernels/heads.h"
 #include "kernels/linear.h"
 #include "kernels/loss.h"
@@ -46,16 +48,8 @@ HEADROOM_OP(rmsnorm_forward, kNorm)
 HEADROOM_OP(rmsnorm_backward, kNorm)
 HEADROOM_OP(l2norm_forward, kNorm)
 HEADROOM_OP(l2norm_backward, kNorm)
-HEADROOM_OP(relu_forward, kActivation)
-HEADROOM_OP(relu_backward, kActivation)
-HEADROOM_OP(gelu_tanh_forward, kActivation)
-HEADROOM_OP(gelu_tanh_backward, kActivation)
-HEADROOM_OP(gelu_forward, kActivation)
-HEADROOM_OP(gelu_backward, kActivation)
-HEADROOM_OP(silu_forward, kActivation)
-HEADROOM_OP(silu_backward, kActivation)
-HEADROOM_OP(swiglu_forward, kActivation)
-HEADROOM_OP(swiglu_backward, kActivation)
+HEADROOM_OP(activation_forward, kActivation)
+HEADROOM_OP(activation_backward, kActivation)
 HEADROOM_OP(normalize_heads_forward, kAttention)
 HEADROOM_OP(normalize_heads_backward, kAttention)
 HEADROOM_OP(rotate_heads_forward, kAttention)
@@ -78,5 +72,35 @@ HEADROOM_OP(squared_loss, kLoss)
 HEADROOM_OP(logistic_loss, kLoss)
 
 #undef HEADROOM_OP
+
+// Kernels without a twin of their own: in double and complex their parts stand for them.
+inline void fused_ffn_forward(View<float, 2> y, View<const float, 2> x,
+                              const kernels::FfnWeights<const float>& w, Activation f,
+                              View<float, 2> workers) {
+  const PhaseScope scope(Phase::kMatmul);
+  kernels::fused_ffn_forward(y, x, w, f, workers);
+}
+inline void fused_ffn_backward(View<float, 2> dx, const kernels::FfnWeights<float>& dw,
+                               View<const float, 2> dy, View<const float, 2> x,
+                               const kernels::FfnWeights<const float>& w, Activation f,
+                               View<float, 1> partials, View<float, 2> workers) {
+  const PhaseScope scope(Phase::kMatmul);
+  kernels::fused_ffn_backward(dx, dw, dy, x, w, f, partials, workers);
+}
+inline void fused_attention_forward(View<float, 2> y, View<const float, 2> x,
+                                    const kernels::AttentionWeights<const float>& w,
+                                    const kernels::AttentionLayerShape& shape,
+                                    View<float, 2> workers) {
+  const PhaseScope scope(Phase::kMatmul);
+  kernels::fused_attention_forward(y, x, w, shape, workers);
+}
+inline void fused_attention_backward(View<float, 2> dx, const kernels::AttentionWeights<float>& dw,
+                                     View<const float, 2> dy, View<const float, 2> x,
+                                     const kernels::AttentionWeights<const float>& w,
+                                     const kernels::AttentionLayerShape& shape,
+                                     View<float, 1> partials, View<float, 2> workers) {
+  const PhaseScope scope(Phase::kMatmul);
+  kernels::fused_attention_backward(dx, dw, dy, x, w, shape, partials, workers);
+}
 
 }  // namespace headroom::ops

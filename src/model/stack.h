@@ -126,16 +126,19 @@ void for_each_distance(const BlockPlan& plan, View<S, 2> table, const Body& body
   }
 }
 
-// Returns the stack's output (n,C), which lies in the cache.
+// Returns the stack's output (n,C), which lies in the cache. With `first` the layers below it are
+// left as an earlier call of the same input and memory made them.
 template <class S>
-View<const S, 2> stack_forward(const ModelConfig& c, const StackCache<S>& cache, View<const S, 2> x,
-                               View<const S, 2> memory, const StackParams<S>& p) {
+View<const S, 2> stack_forward(const ModelConfig& c, const StackCache<S>& cache,
+                               View<const S, 2> input, View<const S, 2> memory,
+                               const StackParams<S>& p, std::size_t first = 0) {
   const BlockPlan& plan = cache.plan;
   for_each_distance(plan, p.distance_table, [&](std::size_t e, std::size_t bucket, std::size_t g) {
     cache.bias(g, e) = p.distance_table(bucket, g);
   });
   const AttentionContext<S> context{memory, cache.bias, cache.rotary};
-  for (std::size_t layer = 0; layer < c.layers; ++layer)
+  View<const S, 2> x = layer_input(c, cache, input, first);
+  for (std::size_t layer = first; layer < c.layers; ++layer)
     x = block_forward(c, plan, cache.layers[layer], cache.scratch, x, context, p.layer(layer));
   if (!*c.norm.final_norm) return x;
   norm_forward(c, cache.final_out, cache.final_norm, x, p.final_norm);

@@ -13,11 +13,12 @@ bool has_memory(const ModelConfig& c) {
 
 // The stack that answers; its own attention is causal where the config says so.
 BlockPlan main_plan(const ModelConfig& c, std::size_t batch, std::size_t tokens,
-                    std::size_t queries) {
+                    std::size_t queries, bool inspected) {
   const bool cross = c.attention.kind == AttentionKind::kCross;
   return {.attention = {.cross = cross,
                         .causal = c.attention.mask == Mask::kCausal,
-                        .distances = !cross},
+                        .distances = !cross,
+                        .inspected = inspected},
           .decoder = is_decoder(c),
           .batch = batch,
           .tokens = has_memory(c) ? queries : tokens,
@@ -25,8 +26,8 @@ BlockPlan main_plan(const ModelConfig& c, std::size_t batch, std::size_t tokens,
 }
 
 // The encoder sees the whole of its sequence.
-BlockPlan encoder_plan(std::size_t batch, std::size_t tokens) {
-  return {.attention = {.cross = false, .causal = false, .distances = true},
+BlockPlan encoder_plan(std::size_t batch, std::size_t tokens, bool inspected) {
+  return {.attention = {.cross = false, .causal = false, .distances = true, .inspected = inspected},
           .decoder = false,
           .batch = batch,
           .tokens = tokens,
@@ -76,7 +77,7 @@ TransformerParams<S> transformer_params(Binder<S>& b, const ModelConfig& c, cons
 template <class S>
 void transformer_cache(TransformerCache<S>& cache, Arena<S>& a, const ModelConfig& c,
                        const ModelIo& io, std::size_t batch, std::size_t tokens,
-                       std::size_t queries, std::size_t n_threads, bool training) {
+                       std::size_t queries, std::size_t n_threads, bool training, bool inspected) {
   cache.tokens = a.take(batch, tokens, c.width);
   if (has_memory(c)) cache.queries = a.take(batch, queries, c.width);
   if (c.positions.type == PositionsType::kSinusoidal) {
@@ -84,8 +85,9 @@ void transformer_cache(TransformerCache<S>& cache, Arena<S>& a, const ModelConfi
     if (cache.sinusoidal.data != nullptr) fill_sinusoidal(cache.sinusoidal);
   }
   if (is_decoder(c))
-    stack_cache(cache.encoder, a, c, encoder_plan(batch, tokens), n_threads, training);
-  stack_cache(cache.main, a, c, main_plan(c, batch, tokens, queries), n_threads, training);
+    stack_cache(cache.encoder, a, c, encoder_plan(batch, tokens, inspected), n_threads, training);
+  stack_cache(cache.main, a, c, main_plan(c, batch, tokens, queries, inspected), n_threads,
+              training);
   if (has_memory(c) && training) cache.dmemory = a.take(batch * tokens, c.width);
   cache.output = a.take(batch, cache.main.plan.tokens, io.output_dim);
 }
@@ -96,10 +98,21 @@ View<const S, 3> transformer_forward(const ModelConfig& c, TransformerCache<S>& 
                                      const TransformerParams<S>& p) {
   embedding_forward<S>(c, cache.tokens, input, cache.sinusoidal, p.embedding);
   if (has_memory(c)) embedding_forward<S>(c, cache.queries, query, cache.sinusoidal, p.embedding);
-  if (is_decoder(c))
-    stack_forward<S>(c, cache.encoder, View<const S, 2>(as_rows(cache.tokens)), {}, p.encoder);
+  return transformer_forward_from(c, cache, is_decoder(c) ? StackName::kEncoder : StackName::kMain,
+                                  0, p);
+}
+
+template <class S>
+View<const S, 3> transformer_forward_from(const ModelConfig& c, TransformerCache<S>& cache,
+                                          StackName stack, std::size_t first,
+                                          const TransformerParams<S>& p) {
+  if (stack == StackName::kEncoder) {
+    stack_forward<S>(c, cache.encoder, View<const S, 2>(as_rows(cache.tokens)), {}, p.encoder,
+                     first);
+    first = 0;
+  }
   const View<const S, 2> x =
-      stack_forward<S>(c, cache.main, main_input(c, cache), memory_of(c, cache), p.main);
+      stack_forward<S>(c, cache.main, main_input(c, cache), memory_of(c, cache), p.main, first);
   const View<S, 2> output = as_rows(cache.output);
   if (c.read_out == ReadOut::kLinear)
     ops::linear_forward<S>(output, x, p.read_out, p.read_out_bias, 1.0);
@@ -139,17 +152,79 @@ void transformer_backward(const ModelConfig& c, const TransformerParams<S>& dp,
   embedding_backward<S>(c, dp.embedding, dtokens, input);
 }
 
-#define HEADROOM_INSTANTIATE(S)                                                            \
-  template TransformerParams<S> transformer_params(Binder<S>&, const ModelConfig&,         \
-                                                   const ModelIo&);                        \
-  template void transformer_cache(TransformerCache<S>&, Arena<S>&, const ModelConfig&,     \
-                                  const ModelIo&, std::size_t, std::size_t, std::size_t,   \
-                                  std::size_t, bool);                                      \
-  template View<const S, 3> transformer_forward(const ModelConfig&, TransformerCache<S>&,  \
-                                                View<const S, 3>, View<const S, 3>,        \
-                                                const TransformerParams<S>&);              \
-  template void transformer_backward(const ModelConfig&, const TransformerParams<S>&,      \
-                                     View<const S, 3>, View<const S, 3>, View<const S, 3>, \
+template <class S>
+std::vector<AttentionRecord<S>> attention_records(const ModelConfig& c,
+                                                  const TransformerCache<S>& cache,
+                                                  const TransformerParams<S>& p) {
+  std::vector<AttentionRecord<S>> records;
+  const auto add = [&](const std::string& name, StackName stack, std::size_t layer, bool tokens,
+                       const AttentionCache<S>& attention, View<const S, 2> source,
+                       const AttentionContext<S>& context, const AttentionParams<S>& params) {
+    records.push_back({name, stack, layer, tokens, attention.sizes,
+                       attention_operands(attention, source, context, params), attention.z,
+                       params});
+  };
+  const auto add_stack = [&](StackName name, const std::string& prefix, const StackCache<S>& stack,
+                             View<const S, 2> input, View<const S, 2> memory,
+                             const StackParams<S>& params) {
+    const AttentionContext<S> context{memory, stack.bias, stack.rotary};
+    for (std::size_t layer = 0; layer < c.layers; ++layer) {
+      const std::string at = prefix + "layers." + std::to_string(layer);
+      const BlockCache<S>& block = stack.layers[layer];
+      const bool pre = c.norm.placement == NormPlacement::kPre;
+      const View<const S, 2> x =
+          pre ? View<const S, 2>(block.branch1.inner) : layer_input(c, stack, input, layer);
+      add(at + ".attention", name, layer, stack.plan.attention.cross || !stack.plan.decoder,
+          block.attention, attention_source(block.attention.sizes, x, context), context,
+          params.layer(layer).attention);
+      if (stack.plan.decoder)
+        add(at + ".cross_attention", name, layer, true, block.cross_attention, memory, context,
+            params.layer(layer).cross_attention);
+    }
+  };
+  if (is_decoder(c))
+    add_stack(StackName::kEncoder, "encoder.", cache.encoder,
+              View<const S, 2>(as_rows(cache.tokens)), {}, p.encoder);
+  add_stack(StackName::kMain, is_decoder(c) ? "decoder." : "", cache.main, main_input(c, cache),
+            memory_of(c, cache), p.main);
+  return records;
+}
+
+template <class S>
+std::vector<StreamRecord<S>> stream_records(const ModelConfig& c,
+                                            const TransformerCache<S>& cache) {
+  std::vector<StreamRecord<S>> records;
+  const auto add_stack = [&](const std::string& prefix, const StackCache<S>& stack,
+                             const char* input_name, View<const S, 2> input) {
+    for (std::size_t layer = 0; layer <= c.layers; ++layer)
+      records.push_back({layer == 0 ? input_name : prefix + "layers." + std::to_string(layer - 1),
+                         stack.plan.tokens, layer_input(c, stack, input, layer)});
+  };
+  if (is_decoder(c))
+    add_stack("encoder.", cache.encoder, "tokens", View<const S, 2>(as_rows(cache.tokens)));
+  add_stack(is_decoder(c) ? "decoder." : "", cache.main, has_memory(c) ? "queries" : "tokens",
+            main_input(c, cache));
+  return records;
+}
+
+#define HEADROOM_INSTANTIATE(S)                                                                \
+  template TransformerParams<S> transformer_params(Binder<S>&, const ModelConfig&,             \
+                                                   const ModelIo&);                            \
+  template void transformer_cache(TransformerCache<S>&, Arena<S>&, const ModelConfig&,         \
+                                  const ModelIo&, std::size_t, std::size_t, std::size_t,       \
+                                  std::size_t, bool);                                          \
+  template View<const S, 3> transformer_forward(const ModelConfig&, TransformerCache<S>&,      \
+                                                View<const S, 3>, View<const S, 3>,            \
+                                                const TransformerParams<S>&);                  \
+  template View<const S, 3> transformer_forward_from(const ModelConfig&, TransformerCache<S>&, \
+                                                     StackName, std::size_t,                   \
+                                                     const TransformerParams<S>&);             \
+  template std::vector<AttentionRecord<S>> attention_records(                                  \
+      const ModelConfig&, const TransformerCache<S>&, const TransformerParams<S>&);            \
+  template std::vector<StreamRecord<S>> stream_records(const ModelConfig&,                     \
+                                                       const TransformerCache<S>&);            \
+  template void transformer_backward(const ModelConfig&, const TransformerParams<S>&,          \
+                                     View<const S, 3>, View<const S, 3>, View<const S, 3>,     \
                                      TransformerCache<S>&, const TransformerParams<S>&);
 HEADROOM_INSTANTIATE(float)
 HEADROOM_INSTANTIATE(double)

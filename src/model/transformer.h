@@ -2,6 +2,9 @@
 // transformer_backward reads as transformer_forward from bottom to top.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "model/embedding.h"
 #include "model/stack.h"
 
@@ -33,13 +36,50 @@ TransformerParams<S> transformer_params(Binder<S>& b, const ModelConfig& c, cons
 template <class S>
 void transformer_cache(TransformerCache<S>& cache, Arena<S>& a, const ModelConfig& c,
                        const ModelIo& io, std::size_t batch, std::size_t tokens,
-                       std::size_t queries, std::size_t n_threads, bool training);
+                       std::size_t queries, std::size_t n_threads, bool training, bool inspected);
 
 // input (B,T,D), query (B,Q,D) or empty; the result lies in the cache.
 template <class S>
 View<const S, 3> transformer_forward(const ModelConfig& c, TransformerCache<S>& cache,
                                      View<const S, 3> input, View<const S, 3> query,
                                      const TransformerParams<S>& p);
+
+// The last forward once more from layer `first` of the encoder or the main stack on, with these
+// parameters; what lies below is left as that forward made it.
+enum class StackName { kEncoder, kMain };
+template <class S>
+View<const S, 3> transformer_forward_from(const ModelConfig& c, TransformerCache<S>& cache,
+                                          StackName stack, std::size_t first,
+                                          const TransformerParams<S>& p);
+
+// One attention layer as the last forward left it; the views point into the cache and the
+// parameters.
+template <class S>
+struct AttentionRecord {
+  std::string name;  // that of its parameters, "layers.3.attention"; with shared layers the layer's
+  StackName stack = StackName::kMain;
+  std::size_t layer = 0;         // of its stack
+  bool keys_are_tokens = false;  // key j stands for token j of the sequence
+  AttentionSizes sizes;
+  AttentionOperands<S> operands;
+  View<const S, 2> sums;  // (B*Tq, sums) what the weights made of the values
+  AttentionParams<S> params;
+};
+// In the order in which they run.
+template <class S>
+std::vector<AttentionRecord<S>> attention_records(const ModelConfig& c,
+                                                  const TransformerCache<S>& cache,
+                                                  const TransformerParams<S>& p);
+
+// The residual stream (B*T,C) behind the embedding and behind each layer of the last forward.
+template <class S>
+struct StreamRecord {
+  std::string name;  // "tokens", "layers.0", "queries", "decoder.layers.1"
+  std::size_t tokens = 0;
+  View<const S, 2> rows;
+};
+template <class S>
+std::vector<StreamRecord<S>> stream_records(const ModelConfig& c, const TransformerCache<S>& cache);
 
 // dp accumulates; doutput as the output.
 template <class S>

@@ -1,6 +1,7 @@
 // Twin of kernels/activation.h in plain loops.
 #pragma once
 
+#include "core/activation_type.h"
 #include "core/view.h"
 #include "reference/scalar.h"
 
@@ -105,6 +106,38 @@ void swiglu_backward(View<S, 2> dx, View<const S, 2> dy, View<const S, 2> x) {
       dx(i, c) = dy(i, c) * up * silu_slope(gate);
       dx(i, cols + c) = dy(i, c) * gate * sigmoid(gate);
     }
+}
+
+template <class S>
+void activation_forward(View<S, 2> y, View<const S, 2> x, Activation f) {
+  switch (f) {
+    case Activation::kRelu:
+      return relu_forward<S>(y, x);
+    case Activation::kGelu:
+      return gelu_forward<S>(y, x);
+    case Activation::kGeluTanh:
+      return gelu_tanh_forward<S>(y, x);
+    case Activation::kSilu:
+      return silu_forward<S>(y, x);
+    case Activation::kSwiglu:
+      return swiglu_forward<S>(y, x);
+  }
+}
+
+template <class S>
+void activation_backward(View<S, 2> dx, View<const S, 2> dy, View<const S, 2> x, Activation f) {
+  switch (f) {
+    case Activation::kRelu:
+      return relu_backward<S>(dx, dy, x);
+    case Activation::kGelu:
+      return gelu_backward<S>(dx, dy, x);
+    case Activation::kGeluTanh:
+      return gelu_tanh_backward<S>(dx, dy, x);
+    case Activation::kSilu:
+      return silu_backward<S>(dx, dy, x);
+    case Activation::kSwiglu:
+      return swiglu_backward<S>(dx, dy, x);
+  }
 }
 
 }  // namespace headroom::reference

@@ -52,7 +52,12 @@ struct Row {
   std::size_t bias_col(std::size_t j) const { return i + s.keys - 1 - j; }
 
   void compute() const {
-    using std::exp;
+    compute_logits();
+    compute_sums();
+  }
+
+  // weights (h, n) = the mixed scores with their biases.
+  void compute_logits() const {
     for (std::size_t h = 0; h < s.score_heads; ++h)
       for (std::size_t j = 0; j < n; ++j) {
         S sum{};
@@ -68,8 +73,12 @@ struct Row {
           w[j] += m.scores(copy, h, g) * scores[g * n + j];
         if (m.bias.size() > 0) w[j] += m.bias(bias_row(h), bias_col(j));
       }
-      weigh(w);
     }
+  }
+
+  // weights (h, n) from the logits that lie there, and sums.
+  void compute_sums() const {
+    for (std::size_t h = 0; h < s.heads; ++h) weigh(weights + h * n);
     for (std::size_t h = 0; h < s.value_heads; ++h)
       for (std::size_t j = 0; j < n; ++j) {
         S sum = m.weights.size() > 0 ? S{} : weights[h * n + j];
@@ -154,6 +163,27 @@ void for_each_row(const AttentionShape& s, Matrix<const S> q, Matrix<const S> k,
 }
 
 }  // namespace mixed_detail
+
+// The weights themselves, for one sequence b and copy: for each query i in order
+// body(i, n, logits (h,n) as they are weighed, weights (h,n), mixed (h_v,n) what the values are
+// summed by), n the keys that it sees. scratch: mixed_attention_scratch(s) + heads * keys.
+template <class S, class Body>
+void for_each_attention_row(const AttentionShape& s, std::size_t b, std::size_t copy,
+                            Matrix<const S> q, Matrix<const S> k, const AttentionMixers<const S>& m,
+                            S* scratch, const Body& body) {
+  S* const logits = scratch + mixed_attention_scratch<S>(s);
+  for (std::size_t i = 0; i < s.queries; ++i) {
+    const std::size_t n = s.causal ? std::min(i + 1, s.keys) : s.keys;
+    S* weights = scratch + s.score_heads * n;
+    const mixed_detail::Row<S> row{s,    q, k, {},      m,       b,
+                                   copy, i, n, scratch, weights, weights + s.heads * n};
+    row.compute_logits();
+    std::copy_n(row.weights, s.heads * n, logits);
+    row.compute_sums();
+    body(i, n, static_cast<const S*>(logits), static_cast<const S*>(row.weights),
+         static_cast<const S*>(row.sums));
+  }
+}
 
 template <class S>
 void mixed_attention_forward(Matrix<S> z, View<S, 4>, Matrix<const S> q, Matrix<const S> k,

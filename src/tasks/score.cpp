@@ -30,6 +30,7 @@ ScoreSheet::ScoreSheet(const Task& task, Stage stage)
       n_positions_(position_scale_ > 0 ? task.shape(stage).predictions : 0),
       first_position_(task.shape(stage).first_position),
       sums_(1 + n_metrics_ + n_positions_),
+      resampled_(sums_.size()),
       rows_(sums_.size()) {}
 
 void ScoreSheet::measure(View<const float, 2> input, View<const float, 2> target,
@@ -75,7 +76,7 @@ void ScoreSheet::add(View<const float, 2> input, View<const float, 2> target,
 }
 
 void ScoreSheet::add_batch(View<const float, 3> input, View<const float, 3> target,
-                           View<const float, 3> output) {
+                           View<const float, 3> output, View<const std::uint16_t, 2> counts) {
   constexpr std::size_t kTileItems = 4;
   const std::size_t n = input.dim(0), size = row_size();
   assert(target.dim(0) == n && output.dim(0) == n);
@@ -86,24 +87,32 @@ void ScoreSheet::add_batch(View<const float, 3> input, View<const float, 3> targ
       measure(input[b], target[b], output[b], row(b));
     }
   });
-  for (std::size_t b = 0; b < n; ++b) add_row(row(b));
+  add_rows(std::span(rows_).first(n * size), counts);
 }
 
-Mean ScoreSheet::mean_of(const Sum& sum) const {
+void ScoreSheet::add_rows(std::span<const double> rows, View<const std::uint16_t, 2> counts) {
+  const std::size_t size = row_size();
+  for (std::size_t at = 0; at < rows.size(); at += size) add_row(rows.subspan(at, size));
+  if (!counts.empty()) resampled_.add(rows, counts);
+}
+
+Mean ScoreSheet::mean_of(std::size_t entry) const {
+  const Sum& sum = sums_[entry];
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   const double n = static_cast<double>(items_);
   return {.mean = items_ > 0 ? sum.mean : kUnknown,
-          .sem = items_ > 1 ? std::sqrt(sum.m2 / (n - 1) / n) : kUnknown};
+          .sem = items_ > 1 ? std::sqrt(sum.m2 / (n - 1) / n) : kUnknown,
+          .interval = resampled_.interval(entry)};
 }
 
 Score ScoreSheet::score() const {
   Score score{.items = items_,
-              .loss = mean_of(sums_[0]),
+              .loss = mean_of(0),
               .metrics = {},
               .positions = {},
               .first_position = first_position_};
   for (std::size_t i = 1; i < sums_.size(); ++i) {
-    (i <= n_metrics_ ? score.metrics : score.positions).push_back(mean_of(sums_[i]));
+    (i <= n_metrics_ ? score.metrics : score.positions).push_back(mean_of(i));
   }
   return score;
 }

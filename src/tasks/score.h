@@ -2,15 +2,19 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "tasks/bootstrap.h"
 #include "tasks/task.h"
 
 namespace headroom {
 
 struct Mean {
   double mean = 0, sem = 0;  // sem: standard error of the mean over items; nan for fewer than two
+  std::optional<Interval> interval = {};  // 90 % bootstrap, where one was asked for
 };
 
 struct Score {
@@ -38,8 +42,9 @@ class ScoreSheet {
   void add(View<const float, 2> input, View<const float, 2> target, View<const float, 2> output);
 
   // The same for B items, measured in parallel: input (B,T,D), target (B,P,O), output (B,P,O).
+  // `counts` of a Bootstrap for these items asks for intervals: all items' or none.
   void add_batch(View<const float, 3> input, View<const float, 3> target,
-                 View<const float, 3> output);
+                 View<const float, 3> output, View<const std::uint16_t, 2> counts = {});
 
   // The two halves of add: `row` has row_size() entries. measure may run in several threads at
   // once.
@@ -47,6 +52,8 @@ class ScoreSheet {
   void measure(View<const float, 2> input, View<const float, 2> target, View<const float, 2> output,
                std::span<double> row) const;
   void add_row(std::span<const double> row);
+  // Rows one behind the other, with counts as above.
+  void add_rows(std::span<const double> rows, View<const std::uint16_t, 2> counts = {});
 
   Score score() const;
 
@@ -54,7 +61,7 @@ class ScoreSheet {
   struct Sum {
     double mean = 0, m2 = 0;
   };
-  Mean mean_of(const Sum& sum) const;
+  Mean mean_of(std::size_t entry) const;
 
   const Task& task_;
   Stage stage_;
@@ -62,7 +69,8 @@ class ScoreSheet {
   LossType loss_;
   std::size_t n_metrics_, n_positions_, first_position_;
   std::size_t items_ = 0;
-  std::vector<Sum> sums_;     // loss, metrics, positions: the order of a row
+  std::vector<Sum> sums_;  // loss, metrics, positions: the order of a row
+  BootstrapSums resampled_;
   std::vector<double> rows_;  // scratch of add and add_batch
 };
 

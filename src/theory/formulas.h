@@ -15,4 +15,13 @@ double sphere_density_at_zero(std::size_t dim);
 // |t|)), the error is 2 s^2, and only |t| near 0 counts: 2 p0 * 2 (ln 2 - 1/2) / (sqrt(2) beta).
 double softmax_pair_loss(std::size_t dim, double beta);
 
+// Of sign<w,y> on the sphere in dim >= 2 dimensions (science A.7 (4)): lambda_1 =
+// Gamma(d/2) / (sqrt(pi) Gamma((d+1)/2)), the first coefficient of its expansion in harmonics;
+// lambda_{l+2} = -l / (l + d) lambda_l.
+double half_sphere_mean(std::size_t dim);
+
+// log of the number of harmonics of degree l >= 1 in dim >= 2 dimensions,
+// N_l = C(l+d-1, d-1) - C(l+d-3, d-1) = (2l + d - 2) / (l + d - 2) C(l+d-2, d-2).
+double log_harmonics(std::size_t dim, std::size_t degree);
+
 }  // namespace headroom

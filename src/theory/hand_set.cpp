@@ -31,6 +31,14 @@ void HandSet::identity(const std::string& name, double scale) {
   for (std::size_t i = 0; i < n; ++i) values[i * n + i] = static_cast<float>(scale);
 }
 
+void HandSet::values(const std::string& name, std::span<const double> given) {
+  const ParamRow* row = nullptr;
+  const std::span<float> values = take(name, row);
+  if (given.size() != values.size())
+    throw std::logic_error("parameter '" + name + "' has another size");
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(given[i]);
+}
+
 void HandSet::fill(const std::string& name, double value) {
   const ParamRow* row = nullptr;
   const std::span<float> values = take(name, row);

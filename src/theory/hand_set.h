@@ -17,6 +17,8 @@ class HandSet {
 
   // A square matrix becomes scale * I.
   void identity(const std::string& name, double scale);
+  // The tensor becomes these values, row-major; as many as it has.
+  void values(const std::string& name, std::span<const double> given);
   // Every entry becomes `value`.
   void fill(const std::string& name, double value);
 

@@ -17,6 +17,16 @@ ModelIo model_io(const Task& task) {
           .queries = shape.queries};
 }
 
+void take_predictions(View<float, 3> predictions, View<const float, 3> output,
+                      const TaskShape& shape) {
+  for (std::size_t b = 0; b < predictions.dim(0); ++b) {
+    for (std::size_t p = 0; p < shape.predictions; ++p) {
+      const auto from = output[b][shape.read_at().token(p)].flat();
+      std::copy(from.begin(), from.end(), predictions[b][p].data);
+    }
+  }
+}
+
 Evaluator::Evaluator(const Task& task, std::uint64_t seed, std::size_t n_items, std::size_t batch)
     : task_(task),
       seed_(seed),
@@ -33,11 +43,14 @@ Evaluator::Evaluator(const Task& task, std::uint64_t seed, std::size_t n_items, 
   lay_out(memory_);
 }
 
-std::optional<Score> Evaluator::run(Model<float>& model, const std::function<void(double)>& took) {
+std::optional<Score> Evaluator::run(Model<float>& model, const std::function<void(double)>& took,
+                                    bool intervals) {
   using Clock = std::chrono::steady_clock;
   const Stage stage = task_.final_stage();
   const TaskShape shape = task_.shape(stage);
   ScoreSheet sheet(task_, stage);
+  std::optional<Bootstrap> bootstrap;
+  if (intervals) bootstrap.emplace(seed_, n_items_);
   for (std::size_t first = 0; first < n_items_; first += batch_) {
     if (stop_requested()) return std::nullopt;
     const Clock::time_point begin = Clock::now();
@@ -47,13 +60,9 @@ std::optional<Score> Evaluator::run(Model<float>& model, const std::function<voi
     const View<const float, 3> output =
         model.forward(items.input, items.query);  // (B,T,O) or (B,Q,O)
     const View<float, 3> predictions = predictions_.range(0, count);
-    for (std::size_t b = 0; b < count; ++b) {
-      for (std::size_t p = 0; p < shape.predictions; ++p) {
-        const auto from = output[b][shape.read_at().token(p)].flat();
-        std::copy(from.begin(), from.end(), predictions[b][p].data);
-      }
-    }
-    sheet.add_batch(items.input, items.target, predictions);
+    take_predictions(predictions, output, shape);
+    const auto counts = bootstrap ? bootstrap->next(count) : View<const std::uint16_t, 2>();
+    sheet.add_batch(items.input, items.target, predictions, counts);
     if (took) took(std::chrono::duration<double>(Clock::now() - begin).count());
   }
   return sheet.score();

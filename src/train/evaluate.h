@@ -19,6 +19,10 @@ namespace headroom {
 
 ModelIo model_io(const Task& task);  // sizes of the task's longest sequences
 
+// predictions (B,P,O) from a model's output (B,T,O), or (B,Q,O) with queries.
+void take_predictions(View<float, 3> predictions, View<const float, 3> output,
+                      const TaskShape& shape);
+
 // Scores a model on items 0 .. n_items-1 of stream (seed, Purpose::kEval, 0) at the task's final
 // stage, `batch` items at a time; the batch size does not change the score.
 class Evaluator {
@@ -27,7 +31,9 @@ class Evaluator {
 
   // The model must take batch() items. Nothing if stop_requested() before the last batch. `took`,
   // if given, hears how many seconds each batch took.
-  std::optional<Score> run(Model<float>& model, const std::function<void(double)>& took = {});
+  // `intervals`: with bootstrap intervals.
+  std::optional<Score> run(Model<float>& model, const std::function<void(double)>& took = {},
+                           bool intervals = false);
 
   std::size_t batch() const { return batch_; }
 

@@ -1,8 +1,10 @@
 #include "train/loop.h"
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 
+#include "baselines/trained.h"
 #include "core/file.h"
 #include "core/numbers.h"
 #include "core/parallel.h"
@@ -16,9 +18,10 @@ void Training::loop() {
   const std::uint64_t first = state_.step, was_evaluated = state_.evaluated;
   bool patience_left = boundary();
   if (baselines_due() && !stop_requested()) {
-    const std::vector<BaselineScore> scores =
-        evaluate_baselines(*task_, job_.eval.seed, job_.eval.items, stop_requested);
-    if (!scores.empty()) files_->write_baselines(scores);
+    const std::optional<std::vector<BaselineScore>> scores =
+        evaluate_baselines(*task_, job_.eval.seed, job_.eval.items,
+                           {.names = job_.eval.baselines, .stop = stop_requested});
+    if (scores) files_->write_baselines(*scores);
   }
   Progress progress(log_, state_.step, job_.train.steps);
   progress_ = &progress;
@@ -33,6 +36,7 @@ void Training::loop() {
   log_.hide();
   const bool whole = at_end() && !baselines_due();
   if (whole || !patience_left) {
+    verdict_ = training_verdict();
     finish(whole ? "done" : "patience", Exit::kDone, true);
   } else {
     const int signal = stop_signal();
@@ -169,7 +173,7 @@ void Training::finish(const std::string& reason, Exit exit, bool sound) {
   try {
     if (sound) {
       log_.info(reason + " after " + std::to_string(state_.step) + " steps and " +
-                duration_text(result_.elapsed_s) + held_out_text() + ", " + last);
+                duration_text(result_.elapsed_s) + held_out_text() + verdict_ + ", " + last);
     } else {
       log_.file_only("error: " + reason);  // main() shows it on stderr
       log_.info("ended at step " + std::to_string(state_.step) + ", " + last);
@@ -188,6 +192,23 @@ std::string Training::held_out_text() const {
             std::to_string(result_.best->step);
   }
   return text;
+}
+
+// Whether the run got anywhere: into run.json, and words for the last line if it did not. Its best
+// loss counts, not its last.
+std::string Training::training_verdict() {
+  if (!result_.score || job_.construction) return "";
+  const auto scores =
+      evaluate_baselines(*task_, job_.eval.seed, job_.eval.items,
+                         {.names = {}, .stop = stop_requested});  // the reference alone
+  const auto reference = scores ? find_reference(job_.task.type, *scores) : std::nullopt;
+  if (!reference) return "";
+  Mean loss = result_.score->loss;
+  if (rule_.name == "loss") loss.mean = std::min(loss.mean, state_.best_value);
+  record_.not_trained = not_trained(loss, *reference);
+  if (!*record_.not_trained) return "";
+  return ", not trained: no better than " + reference->name + " at " +
+         short_text(reference->loss.mean);
 }
 
 TrainResult train(const TrainJob& job) {

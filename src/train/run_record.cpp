@@ -39,6 +39,7 @@ std::string run_json(const RunRecord& r) {
       {"elapsed_s", json::number(r.elapsed_s)},
       {"steps", whole(r.steps)},
       {"best", best_value(r.best)},
+      {"not_trained", r.not_trained ? json::Value(*r.not_trained) : json::Value()},
       {"exit_reason", json::text(r.exit_reason)},
       {"exit_code", r.exit_code ? whole(static_cast<std::uint64_t>(*r.exit_code)) : json::Value()},
       {"resumes", whole(r.resumes)},

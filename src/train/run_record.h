@@ -29,6 +29,7 @@ struct RunRecord {
   double elapsed_s = 0;
   std::uint64_t steps = 0;  // updates done
   std::optional<Best> best;
+  std::optional<bool> not_trained;  // no better than the reference baseline (baselines/trained.h)
   std::string exit_reason = "running";  // "done", "patience", "SIGTERM", or the error's line
   std::optional<int> exit_code;
   std::optional<json::Value> construction;  // only of a hand-set model

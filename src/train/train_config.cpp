@@ -83,6 +83,10 @@ void EvalConfig::declare(Fields& f) {
   f.integer("patience", patience, {1, kMaxUpdates},
             "Evaluations without a new best after which training stops; null = never.")
       .alias({"early_stopping"});
+  f.texts("baselines", baselines,
+          "Predictors to compare with: \"default\" (all quick ones), \"all\", or names that "
+          "`headroom describe baselines` lists.")
+      .alias({"baseline"});
 }
 
 void RunOptions::declare(Fields& f) {

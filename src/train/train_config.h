@@ -73,6 +73,7 @@ struct EvalConfig {
   std::uint64_t seed = 0;
   std::string best_metric = "loss";
   std::optional<std::uint64_t> patience;
+  std::vector<std::string> baselines{"default"};
   void declare(Fields& f);
 };
 

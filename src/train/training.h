@@ -53,6 +53,7 @@ class Training {
   void write_record();
   void finish(const std::string& reason, Exit exit, bool sound);
   std::string held_out_text() const;
+  std::string training_verdict();
   std::optional<Best> best() const;
 
   bool evaluation_due() const {
@@ -95,6 +96,7 @@ class Training {
   std::optional<CheckpointFolder> folder_;
   std::optional<std::uint64_t> saved_step_;
   Progress* progress_ = nullptr;
+  std::string verdict_;
 };
 
 }  // namespace headroom

@@ -4,8 +4,7 @@
 #include "cli/run_binary.h"
 #include "core/json.h"
 
-namespace headroom {
-namespace {
+namespace headroom::bench_test {
 
 TEST(BenchCommand, PrintsWhatScriptsRead) {
   ScratchFolder folder("bench");
@@ -38,5 +37,4 @@ TEST(BenchCommand, HardWeightsHaveNoStep) {
   EXPECT_NE(r.err.find("hard"), std::string::npos) << r.err;
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::bench_test

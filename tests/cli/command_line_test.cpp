@@ -4,8 +4,7 @@
 
 #include "core/expect_error.h"
 
-namespace headroom {
-namespace {
+namespace headroom::command_line_test {
 
 struct Given {
   std::string config, extra = "none", out = "nowhere", dtype = "float32";
@@ -155,5 +154,4 @@ TEST(CommandLine, HelpSaysAllOfIt) {
   }
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::command_line_test

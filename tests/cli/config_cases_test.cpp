@@ -7,8 +7,7 @@
 #include "cli/run_binary.h"
 #include "core/json.h"
 
-namespace headroom {
-namespace {
+namespace headroom::config_cases_test {
 
 class ConfigCases : public testing::Test {
  protected:
@@ -168,5 +167,4 @@ TEST_F(ConfigCases, EveryInContextTaskPassesCheckAndTrains) {
   }
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::config_cases_test

@@ -7,8 +7,7 @@
 
 #include "cli/run_binary.h"
 
-namespace headroom {
-namespace {
+namespace headroom::construct_test {
 
 namespace fs = std::filesystem;
 
@@ -116,5 +115,4 @@ TEST_F(Construct, MistakesNameTheNearest) {
   expect_refused(construct({"full_rank"}), 2, {"--out"});
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::construct_test

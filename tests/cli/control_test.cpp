@@ -4,8 +4,7 @@
 #include "cli/run_binary.h"
 #include "core/json.h"
 
-namespace headroom {
-namespace {
+namespace headroom::control_test {
 
 class ControlCases : public testing::Test {
  protected:
@@ -95,5 +94,4 @@ TEST_F(ControlCases, PlainConfigsAndMistakes) {
   expect_refused(check("{}", {"--control"}), 2, {"--control needs a value"});
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::control_test

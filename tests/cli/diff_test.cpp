@@ -6,8 +6,7 @@
 #include "cli/run_binary.h"
 #include "core/json.h"
 
-namespace headroom {
-namespace {
+namespace headroom::diff_test {
 
 namespace fs = std::filesystem;
 
@@ -171,5 +170,4 @@ TEST_F(DiffCases, WhatIsMissingIsNamed) {
                  {"b.json:1: sed: unknown key"});
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::diff_test

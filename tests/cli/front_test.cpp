@@ -4,8 +4,7 @@
 #include "cli/commands.h"
 #include "cli/run_binary.h"
 
-namespace headroom {
-namespace {
+namespace headroom::front_test {
 
 void expect_parts(const std::string& text, std::initializer_list<std::string> parts) {
   for (const std::string& part : parts)
@@ -94,5 +93,4 @@ TEST(Front, AFullDiskIsOne) {
                  {"standard output", "space"});
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::front_test

@@ -9,8 +9,7 @@
 
 #include "cli/run_binary.h"
 
-namespace headroom {
-namespace {
+namespace headroom::grid_test {
 
 namespace fs = std::filesystem;
 
@@ -215,5 +214,4 @@ TEST_F(Grid, SweepScriptGivesEachJobItsShareOfTheCores) {
             std::string::npos);
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::grid_test

@@ -16,8 +16,7 @@
 #include "cli/run_binary.h"
 #include "train/compare_runs.h"
 
-namespace headroom {
-namespace {
+namespace headroom::resume_cases_test {
 
 namespace fs = std::filesystem;
 
@@ -251,5 +250,4 @@ TEST_F(ResumeCases, ATimeBudgetEndsInTimeAndResumeGoesOn) {
   EXPECT_FALSE(fs::exists(path("bad")));
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::resume_cases_test

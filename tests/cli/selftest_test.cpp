@@ -11,8 +11,7 @@
 
 #include "cli/run_binary.h"
 
-namespace headroom {
-namespace {
+namespace headroom::selftest_test {
 
 namespace fs = std::filesystem;
 
@@ -98,5 +97,4 @@ TEST_F(SelftestCases, ADifferenceIsExit6WithFileAndRow) {
       << result.out;
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::selftest_test

@@ -16,8 +16,7 @@
 #include "cli/run_binary.h"
 #include "config/run_config.h"
 
-namespace headroom {
-namespace {
+namespace headroom::train_cases_test {
 
 namespace fs = std::filesystem;
 
@@ -68,7 +67,7 @@ TEST_F(TrainCases, FreeSizesTrainAndCountAsTheFormulaSays) {
                                       "model.attention.value_size=5",
                                       "model.ffn.width=0",
                                       "train.steps=2"};
-  expect_runs(train(kTiny, sets, {"--out", "free"}));
+  expect_runs(train(in_context ? kTinyRegression : kTiny, sets, {"--out", "free"}));
   const double parameters =
       2 * (3 * 7 * 100 + 3 * 7) + (3 * 5 * 100 + 3 * 5) + (100 * 3 * 5 + 100) + 1;
   EXPECT_EQ(json_number(folder_.read("free/run.json"), "parameters"), parameters);
@@ -139,6 +138,8 @@ TEST_F(TrainCases, EveryNameOfDescribeTrains) {
       {"model.attention.heads.budget=d^2", {"model.attention.key_size=2"}},
       {"model.attention.heads.budget=d^2.5", {"model.attention.key_size=2"}},
       {"model.attention.heads.budget=d^3", {"model.attention.key_size=2"}}};
+  // In-context tasks have choices of their own.
+  const std::vector<std::string> of_in_context{"task.layout", "task.pool_of"};
   RunConfig defaults;
   Fields fields;
   defaults.declare(fields);
@@ -149,6 +150,8 @@ TEST_F(TrainCases, EveryNameOfDescribeTrains) {
   for (const auto& [field, name] : names) {
     if (field == "task.type") continue;  // each has a config of its own, below and all around
     const std::string set = field + "=" + name;
+    const bool in_context =
+        std::find(of_in_context.begin(), of_in_context.end(), field) != of_in_context.end();
     // A rate at which nothing diverges, whatever the optimizer.
     std::vector<std::string> sets{set, "train.steps=2", "train.optimizer.lr=1e-4"};
     if (const auto with = what_goes_with.find(set); with != what_goes_with.end())
@@ -223,8 +226,17 @@ TEST_F(TrainCases, DivergenceStopsAtOnceAndKeepsTheLastGoodCheckpoint) {
       {"--out", "wild", "--quiet"});
   expect_refused(r, 4, {"step"});
   EXPECT_NE(folder_.read("wild/run.json").find("\"exit_code\": 4"), std::string::npos);
-  const BinaryResult eval = run_binary({"eval", (folder_.path() / "wild").string()});
-  EXPECT_EQ(eval.exit_code, 0) << eval.err;
+  EXPECT_EQ(run_binary({"eval", (folder_.path() / "wild").string()}).exit_code, 0);
+  // One update from which the parameters are finite, and what the model makes of them is not.
+  expect_refused(
+      train(kTiny,
+            {"train.optimizer.type=sgd", "train.optimizer.lr=1e30", "model.norm.type=none",
+             "train.schedule.warmup=0", "eval.every=1000", "run.checkpoint_every=1"},
+            {"--out", "wilder", "--quiet"}),
+      4, {"step 2"});
+  const std::string run = (folder_.path() / "wilder").string();
+  expect_refused(run_binary({"eval", run}), 4, {"last.safetensors", "diverged", "held-out loss"});
+  EXPECT_EQ(run_binary({"eval", run, "--checkpoint", "best"}).exit_code, 0);
 }
 
 TEST_F(TrainCases, NonFiniteWeightsAreRefused) {
@@ -326,6 +338,22 @@ TEST_F(TrainCases, EvalPrintsTheModelBesideTheBaselines) {
       std::atof(csv.substr(csv.find(',', csv.rfind('\n', csv.size() - 2)) + 1).c_str());
   EXPECT_DOUBLE_EQ(json_number(run_binary({"eval", run, "--json"}).out, "loss"), trained);
   expect_refused(run_binary({"eval", run, "--set", "train.batch=3"}), 2, {"eval"});
+  expect_refused(run_binary({"eval", run + "/checkpoints/last.safetensors"}), 2,
+                 {"is a file", "headroom eval " + run + " --checkpoint"});
+  for (const char* part :
+       {"\"not_trained\": true", "\"reference\": \"zero\"", "\"loss_interval\": [",
+        "\"error_interval\": [", "\"metrics_sem\"", "\"metrics_interval\""})
+    EXPECT_NE(json.out.find(part), std::string::npos) << part;
+  EXPECT_NE(text.out.find("not trained: the loss is not below that of zero"), std::string::npos);
+  EXPECT_NE(folder_.read("r/run.json").find("\"not_trained\": true"), std::string::npos);
+  EXPECT_NE(folder_.read("r/log.txt").find("not trained: no better than zero at"),
+            std::string::npos);
+  const BinaryResult chosen = run_binary({"eval", run, "--baselines", "nearest_2,averaging"});
+  ASSERT_EQ(chosen.exit_code, 0) << chosen.err;
+  EXPECT_NE(chosen.out.find("nearest_2"), std::string::npos) << chosen.out;
+  EXPECT_EQ(chosen.out.find("least_squares"), std::string::npos) << chosen.out;
+  expect_refused(run_binary({"eval", run, "--baselines", "averagin"}), 2,
+                 {"eval.baselines", "averaging"});
 }
 
 TEST_F(TrainCases, EvalRefusesTheCheckpointOfAnotherModel) {
@@ -360,5 +388,4 @@ TEST_F(TrainCases, CheckAndStepReport) {
   expect_refused(run_binary({"step", config}), 2, {"--dump"});
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::train_cases_test

@@ -8,8 +8,7 @@
 #include "config/write.h"
 #include "core/expect_error.h"
 
-namespace headroom {
-namespace {
+namespace headroom::declare_test {
 
 using Field = Fields::Field;
 using Kind = Fields::Kind;
@@ -125,5 +124,4 @@ TEST(Declare, EveryRangeHoldsAtItsEnds) {
   });
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::declare_test

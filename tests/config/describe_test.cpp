@@ -8,8 +8,7 @@
 #include "config/write.h"
 #include "core/expect_error.h"
 
-namespace headroom {
-namespace {
+namespace headroom::describe_test {
 
 void expect_parts(const std::string& text, std::initializer_list<std::string> parts) {
   for (const std::string& part : parts)
@@ -150,5 +149,4 @@ TEST(Describe, SchemaAgreesWithTheFields) {
                {"\"exclusiveMaximum\": 1.0", "\"minItems\": 2", "\"exclusiveMinimum\": 0.0"});
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::describe_test

@@ -8,11 +8,12 @@
 #include "config/read.h"
 #include "config/sweep.h"
 #include "config/write.h"
+#include "core/file.h"
+#include "core/json.h"
 #include "model/budget.h"
 #include "train/evaluate.h"
 
-namespace headroom {
-namespace {
+namespace headroom::presets_test {
 
 namespace fs = std::filesystem;
 
@@ -25,16 +26,67 @@ TEST(Presets, EachIsAcceptedAndFedBack) {
   std::size_t count = 0;
   for (const auto& entry : fs::recursive_directory_iterator(HEADROOM_CONFIGS)) {
     if (entry.path().extension() != ".json") continue;
-    if (entry.path().filename() == "sweep.json") {
-      EXPECT_EQ(read_sweep(entry.path().string()).points.size(), 10u);
-      continue;
-    }
+    if (json::parse_file(entry.path().string()).find("axes") != nullptr) continue;  // a sweep
     const RunConfig config = read_run_config(entry.path().string());
     const std::string text = config_text(config);
     EXPECT_EQ(config_text(read_run_config_text(text)), text) << entry.path();
     ++count;
   }
   EXPECT_GE(count, 18u);
+}
+
+TEST(Presets, TheQuickstartsSweep) {
+  const std::string path = (fs::path(HEADROOM_CONFIGS) / "quickstart/sweep.json").string();
+  EXPECT_EQ(read_sweep(path).points.size(), 10u);
+}
+
+// Layers x copies x ranks x seeds, and so on (science A.4, A.5, D).
+const std::map<std::string, std::size_t> kRunsOfPapers{
+    {"fig2-full", 3 * 3 * 7 * 5},
+    {"points-full", 4 * 5 * 5},
+    {"dims-full", 4 * 5 * 5},
+    {"positions-full", 2 * 2 * 7 * 5},
+    {"positions-concatenated-full", 2 * 2 * 8 * 5},
+    {"identity-full", 3 * 5},
+    {"in-context-rank-full", 5 * 5},
+    {"kuang-full", 3 * 6 * 3},
+    {"garg-full", 3 * 3},
+};
+
+// Every point's config goes through the reader that `train` uses; what is reduced says so.
+TEST(Presets, PapersComeInFullAndReduced) {
+  std::size_t count = 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(HEADROOM_CONFIGS) / "paper")) {
+    if (entry.path().extension() != ".json") continue;
+    const std::string name = entry.path().stem().string();
+    const bool reduced = name.ends_with("-reduced");
+    ASSERT_TRUE(reduced || name.ends_with("-full")) << name;
+    const std::string other =
+        name.substr(0, name.rfind('-')) + (reduced ? "-full.json" : "-reduced.json");
+    EXPECT_TRUE(fs::exists(entry.path().parent_path() / other)) << other;
+    EXPECT_EQ(read_file(entry.path(), 1 << 20).starts_with("// REDUCED"), reduced) << name;
+    const Sweep sweep = read_sweep(entry.path().string());
+    EXPECT_EQ(sweep.out, fs::path("runs/paper") / name);
+    if (!reduced) {
+      ASSERT_TRUE(kRunsOfPapers.contains(name)) << name;
+      EXPECT_EQ(sweep.points.size(), kRunsOfPapers.at(name)) << name;
+      ++count;
+    }
+  }
+  EXPECT_EQ(count, kRunsOfPapers.size());
+}
+
+// The published encoder: what A.3 and A.4 of its paper's code say.
+TEST(Presets, Figure2IsAsPublished) {
+  const std::string base = (fs::path(HEADROOM_CONFIGS) / "paper/base/amsel.json").string();
+  const RunConfig config = read_run_config(base);
+  EXPECT_EQ(config.train.steps, 100000u);
+  EXPECT_EQ(config.train.batch, 256u);
+  EXPECT_EQ(config.train.optimizer.lr, 0.01);
+  EXPECT_EQ(config.model.ffn.width, 2048u);
+  EXPECT_EQ(config.seeds.init, 613u);
+  // A row of train.csv is one of their epochs, whose lowest they report.
+  EXPECT_EQ(config.run.log_every, 100u);
 }
 
 TEST(Presets, HaveTheirPublishedParameters) {
@@ -62,5 +114,4 @@ TEST(Presets, HaveTheirPublishedParameters) {
             4u * 64 * 65 + 2 * 64 * 2048 + 2048 + 64 + 2);
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::presets_test

@@ -8,8 +8,7 @@
 #include "config/write.h"
 #include "core/expect_error.h"
 
-namespace headroom {
-namespace {
+namespace headroom::read_test {
 
 namespace fs = std::filesystem;
 
@@ -248,5 +247,4 @@ TEST(ReadSettings, SetsTheFieldsOfAnyStructAsSetDoes) {
   expect_error([&] { read({"weight"}); }, {"--set: expected KEY=VALUE"});
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::read_test

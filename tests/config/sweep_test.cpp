@@ -10,8 +10,7 @@
 #include "config/write.h"
 #include "core/expect_error.h"
 
-namespace headroom {
-namespace {
+namespace headroom::sweep_test {
 
 namespace fs = std::filesystem;
 
@@ -278,5 +277,4 @@ TEST(Sweep, TheExampleOfDescribeExpands) {
   EXPECT_EQ(expand(text).points.size(), 35u);
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::sweep_test

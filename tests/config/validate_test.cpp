@@ -9,8 +9,7 @@
 #include "core/expect_error.h"
 #include "model/model.h"
 
-namespace headroom {
-namespace {
+namespace headroom::validate_test {
 
 RunConfig with(const std::vector<std::string>& sets) {
   return read_run_config_text("{}", sets, "a.json");
@@ -310,5 +309,4 @@ TEST(Warnings, AntipodalFarthestIsTrivial) {
   EXPECT_TRUE(warnings(with({"task.points_from=antipodal", "task.query=self_nearest"})).empty());
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::validate_test

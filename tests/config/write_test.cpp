@@ -6,8 +6,7 @@
 
 #include "config/read.h"
 
-namespace headroom {
-namespace {
+namespace headroom::write_test {
 
 RunConfig with(const std::vector<std::string>& sets) { return read_run_config_text("{}", sets); }
 
@@ -73,5 +72,4 @@ TEST(ConfigHash, FollowsWhatChangesTheNumbers) {
   EXPECT_EQ(default_run_directory(RunConfig{}).string(), "runs/run-" + hash);
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::write_test

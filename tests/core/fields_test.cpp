@@ -7,8 +7,7 @@
 
 #include "core/expect_error.h"
 
-namespace headroom {
-namespace {
+namespace headroom::fields_test {
 
 enum class Kind { kPlain, kFancy };
 constexpr std::array kKinds{Choice<Kind>{Kind::kPlain, "plain", "nothing special"},
@@ -269,5 +268,4 @@ TEST(FieldAt, FindsByPath) {
   EXPECT_EQ(find_path(fields, "nothing"), "");
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::fields_test

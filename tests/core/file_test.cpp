@@ -9,8 +9,7 @@
 
 #include "core/error.h"
 
-namespace headroom {
-namespace {
+namespace headroom::file_test {
 
 namespace fs = std::filesystem;
 
@@ -97,5 +96,4 @@ TEST_F(Files, LinesAreThereAtOnce) {
   EXPECT_EQ(read_file(folder_ / "log", 100), "a,b\n1,2\n");
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::file_test

@@ -4,8 +4,7 @@
 
 #include <string>
 
-namespace headroom {
-namespace {
+namespace headroom::hash_test {
 
 TEST(Hash64, KnownAnswers) {
   // From the reference implementation, seed 0.
@@ -37,5 +36,4 @@ TEST(Hash64, EveryByteCounts) {
   }
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::hash_test

@@ -7,8 +7,7 @@
 #include <cstring>
 #include <limits>
 
-namespace headroom {
-namespace {
+namespace headroom::numbers_test {
 
 TEST(RealText, IsShortestAndNeverLooksWhole) {
   EXPECT_EQ(real_text(1), "1.0");
@@ -89,5 +88,4 @@ TEST(ReadReal, NeverBecomesInfiniteOrZero) {
   EXPECT_EQ(read_real("1,5").status, RealStatus::kNotNumber);
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::numbers_test

@@ -5,8 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
-namespace headroom {
-namespace {
+namespace headroom::parallel_test {
 
 TEST(Parallel, EveryTileOnceWithAnyNumberOfThreads) {
   for (const int n : {1, 2, 3, 8}) {
@@ -42,5 +41,4 @@ TEST(Parallel, EnvironmentIsHonoured) {
   ::unsetenv("OMP_NUM_THREADS");
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::parallel_test

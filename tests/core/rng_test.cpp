@@ -8,8 +8,7 @@
 #include <set>
 #include <vector>
 
-namespace headroom {
-namespace {
+namespace headroom::rng_test {
 
 TEST(Philox, KnownAnswers) {
   // From the test vectors of Random123 (kat_vectors, philox4x32 10).
@@ -110,5 +109,4 @@ TEST(Random, UniformsAndIntegers) {
   EXPECT_NEAR(mean, 0.5, 5 * 5 * std::sqrt(1.0 / 12 / 1e5));
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::rng_test

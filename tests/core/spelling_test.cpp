@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace headroom {
-namespace {
+namespace headroom::spelling_test {
 
 const std::vector<std::string> kNames{"steps", "batch", "precision", "optimizer", "schedule", "lr"};
 
@@ -59,5 +58,4 @@ TEST(Utf8, AcceptsWellFormedTextOnly) {
   }
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::spelling_test

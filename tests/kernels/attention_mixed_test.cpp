@@ -13,8 +13,7 @@
 #include "core/rng.h"
 #include "reference/attention_mixed.h"
 
-namespace headroom {
-namespace {
+namespace headroom::attention_mixed_test {
 
 // Random operands of one shape, with both mixers and biases by distance.
 struct Problem {
@@ -156,5 +155,4 @@ TEST(MixedAttention, ANanIsNoHardWeight) {
   EXPECT_TRUE(std::isnan(p.z.data[0]));  // divergence must be seen
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::attention_mixed_test

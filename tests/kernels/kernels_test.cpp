@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "core/arena.h"
@@ -22,8 +23,7 @@
 #include "reference/norm.h"
 #include "reference/residual.h"
 
-namespace headroom {
-namespace {
+namespace headroom::kernels_test {
 
 // The same numbers as float and as double.
 struct Pair {
@@ -50,7 +50,7 @@ Matrix<T> matrix(const View<T, 2>& v) {
 }
 
 template <std::size_t N>
-void expect_near(const std::pair<View<float, N>, View<double, N>>& p, const char* what) {
+void expect_near(const std::pair<View<float, N>, View<double, N>>& p, const std::string& what) {
   double largest = 0.5;  // the entries are of order 1 or more; a lone sum may cancel
   for (double x : p.second.flat()) largest = std::max(largest, std::abs(x));
   for (std::size_t i = 0; i < p.first.size(); ++i)
@@ -155,45 +155,25 @@ TEST(Kernels, L2NormOfAZeroRowIsZero) {
   }
 }
 
+constexpr Activation kAllActivations[] = {Activation::kRelu, Activation::kGelu,
+                                          Activation::kGeluTanh, Activation::kSilu,
+                                          Activation::kSwiglu};
+
 TEST(Kernels, ActivationsFollowTheirTwins) {
-  for (std::size_t n = 1; n <= 67; ++n) {
-    Pair p;
-    auto [x, x2] = p.take(Dims2{1, n});
-    auto [dy, dy2] = p.take(Dims2{1, n});
-    auto y = p.take(Dims2{1, n}), dx = p.take(Dims2{1, n});
-    kernels::relu_forward(y.first, x);
-    reference::relu_forward<double>(y.second, x2);
-    expect_near(y, "relu");
-    kernels::relu_backward(dx.first, dy, x);
-    reference::relu_backward<double>(dx.second, dy2, x2);
-    expect_near(dx, "relu dx");
-    kernels::gelu_tanh_forward(y.first, x);
-    reference::gelu_tanh_forward<double>(y.second, x2);
-    expect_near(y, "gelu_tanh");
-    kernels::gelu_tanh_backward(dx.first, dy, x);
-    reference::gelu_tanh_backward<double>(dx.second, dy2, x2);
-    expect_near(dx, "gelu_tanh dx");
-    kernels::gelu_forward(y.first, x);
-    reference::gelu_forward<double>(y.second, x2);
-    expect_near(y, "gelu");
-    kernels::gelu_backward(dx.first, dy, x);
-    reference::gelu_backward<double>(dx.second, dy2, x2);
-    expect_near(dx, "gelu dx");
-    kernels::silu_forward(y.first, x);
-    reference::silu_forward<double>(y.second, x2);
-    expect_near(y, "silu");
-    kernels::silu_backward(dx.first, dy, x);
-    reference::silu_backward<double>(dx.second, dy2, x2);
-    expect_near(dx, "silu dx");
-    auto [both, both2] = p.take(Dims2{1, 2 * n});
-    auto dboth = p.take(Dims2{1, 2 * n});
-    kernels::swiglu_forward(y.first, both);
-    reference::swiglu_forward<double>(y.second, both2);
-    expect_near(y, "swiglu");
-    kernels::swiglu_backward(dboth.first, dy, both);
-    reference::swiglu_backward<double>(dboth.second, dy2, both2);
-    expect_near(dboth, "swiglu dx");
-  }
+  for (const Activation f : kAllActivations)
+    for (std::size_t n = 1; n <= 67; ++n) {
+      const std::string name = "activation " + std::to_string(static_cast<int>(f));
+      Pair p;
+      auto [x, x2] = p.take(Dims2{2, inputs_a_unit(f) * n});
+      auto [dy, dy2] = p.take(Dims2{2, n});
+      auto y = p.take(Dims2{2, n}), dx = p.take(Dims2{2, inputs_a_unit(f) * n});
+      kernels::activation_forward(y.first, x, f);
+      reference::activation_forward<double>(y.second, x2, f);
+      expect_near(y, name);
+      kernels::activation_backward(dx.first, dy, x, f);
+      reference::activation_backward<double>(dx.second, dy2, x2, f);
+      expect_near(dx, name + " dx");
+    }
 }
 
 // The complex step takes erf's derivative for granted, so that of gelu is tried by differences.
@@ -273,9 +253,9 @@ TEST(Kernels, AZeroHeadIsNormalisedToZero) {
 
 TEST(Kernels, ActivationsLetNanThrough) {
   float x[3] = {std::numeric_limits<float>::quiet_NaN(), 1e30f, -1e30f}, y[3];
-  kernels::relu_forward({y, {1, 3}}, View<const float, 2>(x, {1, 3}));
+  kernels::activation_forward({y, {1, 3}}, View<const float, 2>(x, {1, 3}), Activation::kRelu);
   EXPECT_TRUE(std::isnan(y[0]));
-  kernels::gelu_tanh_forward({y, {1, 3}}, View<const float, 2>(x, {1, 3}));
+  kernels::activation_forward({y, {1, 3}}, View<const float, 2>(x, {1, 3}), Activation::kGeluTanh);
   EXPECT_TRUE(std::isnan(y[0]));
   EXPECT_EQ(y[1], 1e30f);
   EXPECT_EQ(y[2], 0.0f);
@@ -352,5 +332,4 @@ TEST(Kernels, LogisticLossByHand) {
   EXPECT_EQ(kernels::logistic_loss({d, {1, 6, 1}}, output, alone, {4, 2}, 1), 0);
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::kernels_test

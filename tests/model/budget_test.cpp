@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headroom {
-namespace {
+namespace headroom::budget_test {
 
 std::uint64_t parameters_of(const Budget& b, const std::string& part) {
   for (const BudgetPart& p : b.layer)
@@ -187,5 +186,4 @@ TEST(Budget, FullMapsAndGates) {
   EXPECT_DOUBLE_EQ(b.flops_per_token, 2 * 2 * kMap + kFfn * 3 / 2 + 2.0 * 12 * 2 * (16 + 16));
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::budget_test

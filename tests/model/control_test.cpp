@@ -6,8 +6,7 @@
 #include "core/error.h"
 #include "model/budget.h"
 
-namespace headroom {
-namespace {
+namespace headroom::control_test {
 
 struct Row {
   const char* name;
@@ -210,5 +209,4 @@ TEST(Control, EndsOfTheRange) {
   }
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::control_test

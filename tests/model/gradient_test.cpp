@@ -8,8 +8,7 @@
 
 #include "model/cases.h"
 
-namespace headroom {
-namespace {
+namespace headroom::gradient_test {
 
 void expect_right_gradients(const testing::ModelCase& c, std::size_t entries) {
   GradientCheckPlan plan;
@@ -89,5 +88,4 @@ TEST(GradientCheck, TheShrunkTwinKeepsTheHeads) {
   EXPECT_EQ(io.tokens, 8u);
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::gradient_test

@@ -7,8 +7,7 @@
 #include "model/head_budget.h"
 #include "model/model.h"
 
-namespace headroom {
-namespace {
+namespace headroom::resolve_test {
 
 std::string message_of(const ModelConfig& c, const ModelIo& io) {
   try {
@@ -206,5 +205,4 @@ TEST(HeadBudget, WhatItNamesWorks) {
         }
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::resolve_test

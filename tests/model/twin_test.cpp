@@ -13,8 +13,7 @@
 #include "model/cases.h"
 #include "model/ops.h"
 
-namespace headroom {
-namespace {
+namespace headroom::twin_test {
 
 template <class S>
 struct Step {
@@ -224,5 +223,4 @@ TEST(Threads, DoNotChangeABit) {
   expect_equal_on_any_threads(MixInit::kFanIn);
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::twin_test

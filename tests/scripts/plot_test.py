@@ -6,6 +6,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -14,7 +15,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [HERE, os.path.join(ROOT, "scripts")]
 
 import fake_run  # noqa: E402
-from figures import draw, headline, runs  # noqa: E402
+from figures import against, draw, headline, runs  # noqa: E402
 
 
 class PlotTest(unittest.TestCase):
@@ -141,6 +142,88 @@ class PlotTest(unittest.TestCase):
         table = os.path.join(ROOT, "data", "results", "headline.csv")
         self.plot("headline", table, "-o", self.path("headline.png"))
         self.assert_png(self.path("headline.png"))
+
+    ERRORS = {(1, 1): (0.86, 0.9, 0.5), (1, 64): (0.02, 0.01, 0.03), (3, 1): (0.8, 0.7, math.nan), (3, 64): (0.003, 0.002, 0.004)}
+
+    def fig2(self):
+        """Runs at width 64: {(layers, rank): an error a seed, nan where it diverged}."""
+        for (layers, rank), errors in self.ERRORS.items():
+            for seed, error in enumerate(errors):
+                settings = fake_run.config(64 // rank, rank, seed, width=64)
+                settings["model"]["layers"] = layers
+                run = fake_run.make(self.path("runs", f"{layers}-{rank}-{seed}"), settings, steps=50,
+                                    diverge_at=30 if math.isnan(error) else None)
+                if not math.isnan(error):
+                    fake_run.write(run + "/eval.csv", f"step,loss,loss_sem,accuracy\n0,2.0,0.1,0.0\n50,{error},0.001,0.5\n")
+        return runs.find([self.path("runs")])
+
+    ARGUMENTS = {"x": "model.attention.key_size", "panels": "model.layers", "lines": "budget", "measure": "last", "center": "median",
+                 "last": 10, "column": "loss", "position": None, "baselines": ["best_linear_map"], "title": None,
+                 "published": os.path.join(ROOT, "data", "published", "amsel-fig2.csv")}
+
+    def test_against_draws_the_numbers_of_runs_and_of_the_paper(self):
+        found, args = self.fig2(), types.SimpleNamespace(**self.ARGUMENTS)
+        panels, x_key = against.gather(found, args)
+        self.assertEqual((x_key, [panel.title for _, panel in panels]), ("model.attention.key_size", ["1 layer", "3 layers"]))
+        figure = against.picture(panels, x_key, args, found)
+        one, three = figure.axes
+        self.assertEqual((one.get_xscale(), one.get_yscale()), ("log", "log"))
+        lines = {line.get_label(): line for line in one.lines}
+        ours = lines["budget $d^{2}$"]
+        self.assertEqual((list(ours.get_xdata()), list(ours.get_ydata())), ([1, 64], [0.86, 0.02]))
+        self.assertEqual([round(y, 9) for y in lines["best linear map"].get_ydata()], [0.7701, 0.7701])
+        dotted, = [line for line in one.lines if line.get_linestyle() == ":"]
+        self.assertEqual((list(dotted.get_xdata()), list(dotted.get_ydata())),
+                         ([1, 2, 4, 8, 16, 32, 64], [.868, .864, .856, .841, .801, .695, .0153]))
+        self.assertEqual(dotted.get_color(), ours.get_color())
+        bars = [sorted(y for _, y in bar) for bars in one.collections for bar in bars.get_segments()]
+        self.assertEqual(bars, [[0.5, 0.9], [0.01, 0.03]])
+        crosses = [list(line.get_xdata()) for line in three.lines if line.get_marker() == "x"]
+        self.assertEqual(crosses, [[1]])
+        ours = next(line for line in three.lines if line.get_label() == "budget $d^{2}$")
+        self.assertEqual(list(ours.get_ydata()), [0.75, 0.003])  # of the seeds that did not diverge
+        draw.plt.close(figure)
+
+    def test_against_by_share_of_the_dimension_by_minimum_and_at_a_position(self):
+        found = self.fig2()
+        args = types.SimpleNamespace(**self.ARGUMENTS | {"center": "min", "x": "rank/dim", "panels": None, "lines": "model.layers"})
+        (_, panel), = against.gather(found, args)[0]
+        self.assertEqual(panel.lines[1], {1 / 64: [0.86, 0.9, 0.5], 1.0: [0.02, 0.01, 0.03]})
+        self.assertEqual(against.tick(1 / 64), "1/64")
+        # Another dimension than the published one: shares, without being asked.
+        fake_run.ranks(self.path("small"), seeds=(0,))
+        small = runs.find([self.path("small")])
+        panels, x_key = against.gather(small, types.SimpleNamespace(**self.ARGUMENTS))
+        self.assertEqual(x_key, "rank/dim")
+        self.assertEqual(sorted(panels[0][1].lines["$d^{2}$"]), [1 / 16, 1 / 8, 1 / 4, 1 / 2, 1])
+        self.assertEqual(panels[0][1].published["$d^{2}$"][1 / 64], 0.868)
+        run = fake_run.make(self.path("context"), fake_run.config(2, 8, 0, "linear_regression"), positions=11)
+        args = types.SimpleNamespace(**self.ARGUMENTS | {"position": "last", "published": None, "baselines": ["averaging"]})
+        (_, panel), = against.gather(runs.find([run]), args)[0]
+        last = [row for row in runs.Run(run).rows("eval_positions.csv") if (row["step"], row["position"]) == ("2000", "10")]
+        self.assertEqual(panel.lines, {"$d^{2}$": {8: [float(last[0]["error"])]}})
+        self.assertEqual(panel.baselines, {"averaging": {8: [0.6]}})
+
+    def test_against_in_every_format_and_its_mistakes(self):
+        self.fig2()
+        for extension in ("png", "svg", "pdf"):
+            done = self.plot("against", "model.attention.key_size", self.path("runs"), "--panels", "model.layers", "--lines", "budget",
+                             "--published", self.ARGUMENTS["published"], "-o", self.path("against." + extension))
+        self.assert_png(self.path("against.png"))
+        row = next(line.split() for line in done.stdout.splitlines() if "1 layer" in line and " 64 " in line)
+        self.assertEqual(row[4:], ["0.02000", "0.01000", "0.03000", "3", "0.01530"])
+        self.assertIn("no field task.dims", self.plot("against", "task.dims", self.path("runs"), code=3).stderr)
+        self.assertIn("no such file", self.plot("against", "budget", self.path("runs"), "--published", self.path("x"), code=3).stderr)
+
+    def test_published_numbers_name_their_source(self):
+        folder = os.path.join(ROOT, "data", "published")
+        for name in os.listdir(folder):
+            if name.endswith(".csv"):
+                rows = runs.read_csv(os.path.join(folder, name))
+                self.assertTrue(rows, name)
+                for row in rows:
+                    self.assertTrue(row["source"] and row["reading"] and row["statistic"], (name, row))
+                    self.assertTrue(0 <= float(row.get("error") or row["median"]) < 3000)
 
     def test_log_axes_are_logarithmic(self):
         figure, axes = draw.new(None)

@@ -21,15 +21,17 @@ inline Score score_of(const std::vector<BaselineScore>& scores, const std::strin
 }
 
 inline std::vector<BaselineScore> evaluate(const TaskConfig& config, std::size_t n_items) {
-  return evaluate_baselines(*make_task(config), 0, n_items);
+  return *evaluate_baselines(*make_task(config), 0, n_items);
+}
+
+inline std::unique_ptr<Baseline> make(const Task& task, const BaselineChoice& choice,
+                                      std::uint64_t seed = 0) {
+  return choice.row->make({.task = task, .seed = seed, .value = choice.value, .stop = {}});
 }
 
 inline std::unique_ptr<Baseline> baseline(const Task& task, const std::string& name) {
-  for (auto& candidate : make_baselines(task, 0)) {
-    if (candidate->name() == name) return std::move(candidate);
-  }
-  ADD_FAILURE() << "no baseline " << name;
-  return nullptr;
+  const std::vector<std::string> names{name};
+  return make(task, choose_baselines(task.config().type, names).front());
 }
 
 }  // namespace headroom

@@ -13,17 +13,16 @@
 #include "tasks/baseline_scores.h"
 #include "tasks/in_context.h"
 
-namespace headroom {
-namespace {
+namespace headroom::baselines_test {
+
+const std::vector<std::string> kDefault{"default"}, kAll{"all"};
 
 TEST(Baselines, EachHasANameOfItsOwnAndASentence) {
   for (const auto& type : kTaskTypes) {
-    TaskConfig config;
-    config.type = type.value;
     std::set<std::string> names;
-    for (const auto& row : make_baselines(*make_task(config), 0)) {
-      EXPECT_TRUE(names.insert(row->name()).second) << row->name();
-      EXPECT_GT(row->sentence().size(), 10u);
+    for (const BaselineChoice& choice : choose_baselines(type.value, kAll)) {
+      EXPECT_TRUE(names.insert(choice.name()).second) << choice.name();
+      EXPECT_GT(std::string(choice.row->sentence).size(), 10u);
     }
     EXPECT_TRUE(names.contains("zero")) << type.name;
   }
@@ -233,18 +232,19 @@ TEST(Baselines, AreEvaluatedOnTheHeldOutStreamWithAnyThreads) {
     const View<float, 2> output(memory.data(), item.target().dims);
     for (const int count : {1, 3}) {
       set_threads(count);
-      const auto scores = evaluate_baselines(*task, 8, n);
-      const auto predictors = make_baselines(*task, 8);
-      ASSERT_EQ(scores.size(), predictors.size());
+      const auto scores = *evaluate_baselines(*task, 8, n);
+      const auto choices = choose_baselines(config.type, kDefault);
+      ASSERT_EQ(scores.size(), choices.size());
       for (std::size_t b = 0; b < scores.size(); ++b) {
+        const std::unique_ptr<Baseline> predictor = make(*task, choices[b], 8);
         ScoreSheet sheet(*task, stage);
         for (std::size_t i = 0; i < n; ++i) {
           Random random(8, Purpose::kEval, 0, i);
           task->sample(random, stage, item.input(), item.query(), item.target());
-          predictors[b]->predict(i, item.input(), item.query(), output);
+          predictor->predict(i, item.input(), item.query(), output);
           sheet.add(item.input(), item.target(), output);
         }
-        EXPECT_EQ(scores[b].name, predictors[b]->name());
+        EXPECT_EQ(scores[b].name, choices[b].name());
         EXPECT_EQ(scores[b].score.items, n);
         EXPECT_EQ(scores[b].score.loss.mean, sheet.score().loss.mean) << scores[b].name;
         EXPECT_EQ(scores[b].score.loss.sem, sheet.score().loss.sem) << scores[b].name;
@@ -257,8 +257,11 @@ TEST(Baselines, AreEvaluatedOnTheHeldOutStreamWithAnyThreads) {
 TEST(Baselines, StopWhenAskedTo) {
   const std::unique_ptr<Task> task = make_task(regression(3, 6));
   std::atomic<int> asked = 0;
-  EXPECT_TRUE(evaluate_baselines(*task, 0, 100'000'000, [&] { return ++asked > 20; }).empty());
-  EXPECT_FALSE(evaluate_baselines(*task, 0, 10, [] { return false; }).empty());
+  const auto evaluate = [&](std::size_t n, const Stop& stop) {
+    return evaluate_baselines(*task, 0, n, {.stop = stop});
+  };
+  EXPECT_FALSE(evaluate(100'000'000, [&] { return ++asked > 200; }));
+  EXPECT_TRUE(evaluate(10, [] { return false; }));
 }
 
 TEST(Baselines, NoItemsNoScore) {
@@ -268,5 +271,4 @@ TEST(Baselines, NoItemsNoScore) {
   }
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::baselines_test

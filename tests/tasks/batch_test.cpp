@@ -9,8 +9,7 @@
 #include "tasks/item.h"
 #include "tasks/tasks.h"
 
-namespace headroom {
-namespace {
+namespace headroom::batch_test {
 
 std::vector<TaskConfig> every_kind() {
   std::vector<TaskConfig> configs;
@@ -114,5 +113,4 @@ TEST(Batch, SeedPurposeStepAndItemEachMatter) {
   EXPECT_NE(draw(0, Purpose::kTrain, 1, 1), reference);
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::batch_test

@@ -14,8 +14,7 @@
 #include "tasks/item.h"
 #include "tasks/score.h"
 
-namespace headroom {
-namespace {
+namespace headroom::function_classes_test {
 
 TaskConfig of_type(TaskType type, std::size_t dim, std::size_t points) {
   TaskConfig config = regression(dim, points);
@@ -297,9 +296,9 @@ TEST(InContext, PairedTokensHoldTheSamePromptAndHideTheLastAnswer) {
 // Baselines of paired prompts are those of the last position of interleaved ones.
 TEST(InContext, BaselinesReadPairedPrompts) {
   TaskConfig config = regression(3, 3);
-  const std::vector<BaselineScore> all = evaluate_baselines(*make_task(config), 0, 200);
+  const std::vector<BaselineScore> all = *evaluate_baselines(*make_task(config), 0, 200);
   config.layout = Layout::kPaired;
-  const std::vector<BaselineScore> last = evaluate_baselines(*make_task(config), 0, 200);
+  const std::vector<BaselineScore> last = *evaluate_baselines(*make_task(config), 0, 200);
   ASSERT_EQ(all.size(), last.size());
   for (std::size_t b = 0; b < all.size(); ++b) {
     ASSERT_EQ(last[b].score.positions.size(), 1u);
@@ -360,5 +359,4 @@ TEST(InContext, PoolsAreDrawnUniformly) {
     EXPECT_LT(std::abs(count - 2000.0), 5 * std::sqrt(6000 * 2 / 9.0));
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::function_classes_test

@@ -6,8 +6,7 @@
 #include "tasks/in_context.h"
 #include "tasks/item.h"
 
-namespace headroom {
-namespace {
+namespace headroom::linear_regression_test {
 
 // x (P,d) and y (P) of a prompt in double.
 struct Pairs {
@@ -168,5 +167,4 @@ TEST(LinearRegression, ExcessLossIsTheLossOverThatOfLeastSquares) {
   EXPECT_DOUBLE_EQ(excess(regression(2, 2, 0.5), {2, 2}), 4.5 / 1.75);
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::linear_regression_test

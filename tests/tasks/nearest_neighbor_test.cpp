@@ -8,8 +8,7 @@
 
 #include "tasks/item.h"
 
-namespace headroom {
-namespace {
+namespace headroom::nearest_neighbor_test {
 
 double distance(View<const float, 2> a, std::size_t i, View<const float, 2> b, std::size_t j) {
   double sum = 0;
@@ -252,5 +251,4 @@ TEST(NearestNeighbor, HasNoPositionsAndNoFurtherColumns) {
   EXPECT_EQ(task->final_stage(), (Stage{4, 4}));
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::nearest_neighbor_test

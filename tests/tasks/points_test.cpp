@@ -7,8 +7,7 @@
 
 #include "tasks/item.h"
 
-namespace headroom {
-namespace {
+namespace headroom::points_test {
 
 struct Points {
   std::vector<float> memory;
@@ -118,5 +117,4 @@ TEST(Points, MirrorNegatesTheFirstHalf) {
   EXPECT_EQ(points.memory, (std::vector<float>{1, 2, 3, 4, 5, 6, -1, -2, -3, -4, -5, -6}));
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::points_test

@@ -9,8 +9,7 @@
 #include "core/parallel.h"
 #include "tasks/item.h"
 
-namespace headroom {
-namespace {
+namespace headroom::score_test {
 
 TEST(Score, MeansAndStandardErrorsOfHandMadeItems) {
   const std::unique_ptr<Task> task = make_task(regression(2, 2));
@@ -102,5 +101,4 @@ TEST(Score, BatchesOfAnySizeAndAnyThreadsGiveTheSameBits) {
   set_threads(threads_before);
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::score_test

@@ -10,8 +10,7 @@
 
 #include "tasks/baseline_scores.h"
 
-namespace headroom {
-namespace {
+namespace headroom::separate_baselines_test {
 
 constexpr PointsFrom kSphere = PointsFrom::kSphere, kOrthonormal = PointsFrom::kOrthonormal,
                      kAntipodal = PointsFrom::kAntipodal;
@@ -96,5 +95,4 @@ TEST(SeparateBaselines, ChanceIsAnyPointWithEqualProbability) {
   EXPECT_NEAR(score.metrics[0].mean, 0.2, 5 * score.metrics[0].sem);
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::separate_baselines_test

@@ -16,8 +16,7 @@
 #include "theory/formulas.h"
 #include "train/evaluate.h"
 
-namespace headroom {
-namespace {
+namespace headroom::constructions_test {
 
 // A construction with its settings, its task and its model on held-out items.
 class Built {
@@ -197,5 +196,4 @@ TEST(Constructions, EachHasANameOfItsOwnAndSaysWhatItIs) {
   }
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::constructions_test

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace headroom {
-namespace {
+namespace headroom::hand_set_test {
 
 class HandSetTest : public testing::Test {
  protected:
@@ -50,5 +49,4 @@ TEST_F(HandSetTest, NamesWhatIsWrong) {
   EXPECT_NE(complaint([&] { set.identity("wide", 1); }).find("square matrix"), std::string::npos);
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::hand_set_test

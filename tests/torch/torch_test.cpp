@@ -15,8 +15,7 @@
 #include "train/step.h"
 #include "train/temporary_folder.h"
 
-namespace headroom {
-namespace {
+namespace headroom::torch_test {
 
 namespace fs = std::filesystem;
 
@@ -162,5 +161,4 @@ TEST(TorchOptimizer, Sgd) {
   compare_optimizer<float>("optimizer_sgd", 1e-6);
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::torch_test

@@ -9,8 +9,7 @@
 #include "core/allocations.h"
 #include "small_job.h"
 
-namespace headroom {
-namespace {
+namespace headroom::bench_test {
 
 TEST(Bench, PhasesAddUpToTheStep) {
   const TrainJob job = small_job("unused");
@@ -61,5 +60,4 @@ TEST(Allocations, AreCountedWhereTheyCanBe) {
   EXPECT_GE(after, *before + 1);
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::bench_test

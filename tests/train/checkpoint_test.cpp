@@ -10,8 +10,7 @@
 #include "temporary_folder.h"
 #include "train/checkpoint_folder.h"
 
-namespace headroom {
-namespace {
+namespace headroom::checkpoint_test {
 
 namespace fs = std::filesystem;
 
@@ -201,5 +200,4 @@ TEST(CheckpointFolder, AFailedWriteChangesNothing) {
   EXPECT_EQ(content_of(temporary / "best.safetensors"), "1");
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::checkpoint_test

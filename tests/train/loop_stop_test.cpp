@@ -14,8 +14,7 @@
 #include "train/evaluate.h"
 #include "train/update.h"
 
-namespace headroom {
-namespace {
+namespace headroom::loop_stop_test {
 
 using LoopStop = LoopTest;
 
@@ -177,5 +176,4 @@ TEST_F(LoopStop, ImpossibleJobsLeaveNothingBehind) {
   EXPECT_EQ(failure(small_job(folder / "run")).code(), Exit::kUsage);
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::loop_stop_test

@@ -13,8 +13,7 @@
 #include "train/evaluate.h"
 #include "train/metrics.h"
 
-namespace headroom {
-namespace {
+namespace headroom::loop_test {
 
 using Loop = LoopTest;
 
@@ -341,5 +340,4 @@ TEST_F(Loop, EveryColumnOfEveryTaskHasItsRow) {
   }
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::loop_test

@@ -10,8 +10,7 @@
 #include "core/parallel.h"
 #include "train/gradient.h"
 
-namespace headroom {
-namespace {
+namespace headroom::optimizer_test {
 
 ParamTable table_of(std::vector<ParamRow> rows) {
   ParamTable table;
@@ -193,5 +192,4 @@ TEST(Gradient, NamesTheFirstBadTensorInTableOrder) {
   EXPECT_EQ(first_nonfinite<float>(table, g), "b");
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::optimizer_test

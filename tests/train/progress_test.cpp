@@ -12,8 +12,7 @@
 #include <unistd.h>
 #include <csignal>
 
-namespace headroom {
-namespace {
+namespace headroom::progress_test {
 
 std::size_t visible(const std::string& line) {
   std::size_t n = 0;
@@ -148,5 +147,4 @@ TEST(Signals, TheFirstIsKeptAndTheSecondInterruptLeaves) {
   EXPECT_EQ(WEXITSTATUS(status), 130);
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::progress_test

@@ -12,8 +12,7 @@
 #include "train/compare_runs.h"
 #include "train/run_lock.h"
 
-namespace headroom {
-namespace {
+namespace headroom::resume_test {
 
 struct Killed {};  // thrown out of a run: it ends without a word, as by kill -9
 
@@ -333,5 +332,4 @@ TEST_F(Resume, ComparisonFindsWhatDiffers) {
   EXPECT_NE(difference().find("last.safetensors: points to"), std::string::npos) << difference();
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::resume_test

@@ -11,8 +11,7 @@
 #include "core/error.h"
 #include "temporary_folder.h"
 
-namespace headroom {
-namespace {
+namespace headroom::run_directory_test {
 
 namespace fs = std::filesystem;
 
@@ -133,5 +132,4 @@ TEST(RunDirectory, AMissingOrUnwritableParentIsAFileError) {
   EXPECT_EQ(refusal("").code(), Exit::kUsage);
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::run_directory_test

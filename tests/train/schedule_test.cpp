@@ -7,8 +7,7 @@
 
 #include "core/error.h"
 
-namespace headroom {
-namespace {
+namespace headroom::schedule_test {
 
 ScheduleConfig config(ScheduleType type, double warmup, double floor,
                       std::optional<std::uint64_t> steps = std::nullopt) {
@@ -78,5 +77,4 @@ TEST(Schedule, NoStepsAreFineAndOneStepHasARate) {
   EXPECT_TRUE(std::isfinite(Schedule(config(ScheduleType::kCosine, 0.05, 0), 1, 1).rate(1)));
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::schedule_test

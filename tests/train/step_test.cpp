@@ -11,8 +11,7 @@
 #include "train/safetensors.h"
 #include "train/signals.h"
 
-namespace headroom {
-namespace {
+namespace headroom::step_test {
 
 StepJob step_job(const TrainJob& job, const std::filesystem::path& dump) {
   StepJob step;
@@ -214,5 +213,4 @@ TEST(Step, RefusesABatchThatDoesNotFit) {
   EXPECT_EQ(code_of(), Exit::kUsage);
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::step_test

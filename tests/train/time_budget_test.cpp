@@ -11,8 +11,7 @@
 #include "train/checkpoint_folder.h"
 #include "train/compare_runs.h"
 
-namespace headroom {
-namespace {
+namespace headroom::time_budget_test {
 
 using TimeBudgetTest = LoopTest;
 
@@ -100,5 +99,4 @@ TEST_F(TimeBudgetTest, EndsARunInTimeAndResumeGoesOn) {
   EXPECT_EQ(compare_runs(folder / "whole", job.out).difference, "");
 }
 
-}  // namespace
-}  // namespace headroom
+}  // namespace headroom::time_budget_test

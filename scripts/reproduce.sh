@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# From a published experiment's preset (configs/paper/) to its figure: builds, runs the sweep, summarizes, draws.
+#   scripts/reproduce.sh FIGURE --reduced|--full [--estimate] [JOBS]
+# FIGURE: fig2 points dims positions identity in-context-rank kuang garg (scripts/reproduce.sh --list says what each is)
+# --reduced: smaller and shorter, minutes on two cores (the three in-context ones: up to an hour). --full: as published, days to weeks.
+# --estimate: trains nothing; asks `headroom check` for the time of every run and adds up. JOBS: as in scripts/sweep.sh.
+# Results: runs/paper/FIGURE-reduced/ (the runs), runs/paper/FIGURE-reduced.{csv,png,pdf}; run again, it goes on with what is missing.
+# HEADROOM_PRESET=dev takes that build.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/packages.sh
+
+# FIGURE | sweeps | arguments of plot.py | what it shows
+table='
+fig2|fig2|against model.attention.key_size --panels model.layers --lines budget --published data/published/amsel-fig2.csv|error against the rank of the heads at fixed budgets (Amsel, Yehudai, Bruna 2025, figure 2)
+points|points|against task.points --lines rank/dim --published data/published/amsel-points.csv|error against the number of points (same paper)
+dims|dims|against task.dim --lines model.attention.heads|error against the dimension (same paper, its repository)
+positions|positions positions-concatenated|against model.attention.key_size --panels model.layers --lines model.positions.type --published data/published/amsel-positions.csv|error against rank with positional encodings (same paper)
+identity|identity|against model.attention.copies|full-rank heads, for headroom inspect to compare with the identity (same paper)
+in-context-rank|in-context-rank|against rank/dim --baselines zero --published data/published/amsel-in-context.csv|in-context regression against the rank of the heads (same paper, figure 1 of the poster)
+kuang|kuang|against rank/dim --position last --lines task.dim --published data/published/kuang-rank.csv|in-context regression against rank over dimension (Kuang, Amsel et al. 2025)
+garg|garg|examples|error against in-context examples (Garg et al. 2022)
+'
+usage() {
+  say "usage: scripts/reproduce.sh FIGURE --reduced|--full [--estimate] [JOBS]; FIGURE is one of$(cut -d '|' -f 1 <<<"$table" | tr '\n' ' ')"
+  exit 2
+}
+if [ "${1:-}" = --list ]; then
+  awk -F '|' 'NF {printf "%-16s %s\n", $1, $4}' <<<"$table"
+  exit 0
+fi
+[ $# -ge 2 ] || usage
+figure=$1 size=${2#--}
+shift 2
+row=$(awk -F '|' -v figure="$figure" '$1 == figure' <<<"$table")
+[ -n "$row" ] || usage
+[ "$size" = reduced ] || [ "$size" = full ] || usage
+estimate=
+if [ "${1:-}" = --estimate ]; then
+  estimate=1
+  shift
+fi
+[ $# -le 1 ] || usage
+IFS='|' read -r _ sweeps plot _ <<<"$row"
+read -ra sweeps <<<"$sweeps"
+read -ra plot <<<"$plot"
+
+need "${build_packages[@]}" "${plot_packages[@]}"
+preset=${HEADROOM_PRESET:-release}
+if [ -z "${HEADROOM_BINARY:-}" ]; then
+  say "building ($preset)"
+  configure "$preset"
+  cmake --build --preset "$preset" --target headroom
+  HEADROOM_BINARY=build/$preset/headroom
+fi
+PATH="$(cd "$(dirname "$HEADROOM_BINARY")" && pwd):$PATH"
+python=$(plot_python)
+
+if [ -n "$estimate" ]; then
+  # One check a model: seeds cost the same.
+  for sweep in "${sweeps[@]}"; do headroom grid "configs/paper/$sweep-$size.json" --all --quiet --format json; done |
+    "$python" -B scripts/figures/estimate.py headroom
+  exit 0
+fi
+
+code=0 folders=()
+for sweep in "${sweeps[@]}"; do
+  scripts/sweep.sh "configs/paper/$sweep-$size.json" "$@" || code=$?
+  [ "$code" -le 1 ] || exit "$code"
+  folders+=("runs/paper/$sweep-$size")
+done
+# What failed was said; the figure shows what there is, and marks what diverged.
+"$python" -B scripts/summarize.py "${folders[@]}" --measure last train_best --groups "runs/paper/$figure-$size.csv" || code=$?
+for kind in png pdf; do
+  "$python" -B scripts/plot.py "${plot[@]}" "${folders[@]}" --title "$figure, $size" -o "runs/paper/$figure-$size.$kind"
+done
+exit "$code"

@@ -1,0 +1,195 @@
+// Rank-1 heads that each choose one of two orthonormal points, and a weighted sum of their choices
+// (science A.7 (2) to (4)). A weight a head is what mix_weights holds with one value head.
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "core/rng.h"
+#include "theory/construction.h"
+#include "theory/formulas.h"
+#include "theory/makers.h"
+
+namespace headroom {
+
+namespace {
+
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+struct Votes {
+  RowMajor q, k;      // (H,d), rows of length 1
+  Eigen::VectorXd a;  // (H)
+};
+
+Eigen::VectorXd direction(Random& random, std::size_t dim) {
+  Eigen::VectorXd u(static_cast<Eigen::Index>(dim));
+  do
+    for (double& x : u) x = random.normal();
+  while (!(u.squaredNorm() > 0));
+  return u.normalized();
+}
+
+// C_hg = <f_h, f_g> for head outputs f_h: signs of two Gaussian pairs agree as asin says.
+Eigen::MatrixXd agreements(const Votes& v) {
+  const auto asin_of = [](const RowMajor& u) {
+    return (u * u.transpose()).cwiseMax(-1.0).cwiseMin(1.0).array().asin().eval();
+  };
+  return (0.5 + 2 / (std::numbers::pi * std::numbers::pi) * asin_of(v.q) * asin_of(v.k)).matrix();
+}
+
+// b_h = <f, f_h> for the wanted output f, by the cosine t of the head's query and key direction.
+double agreement_with_target(std::size_t dim, double t) {
+  // N_l lambda_l^3 falls as l^(-1 - d/2): in two dimensions 4000 terms leave 1e-7.
+  const std::size_t degrees = dim < 6 ? 4001 : 401;
+  const double d = static_cast<double>(dim);
+  double log_lambda = std::log(half_sphere_mean(dim)), below = 1, at = t, sum = 0, sign = 1;
+  for (std::size_t degree = 1; degree <= degrees; ++degree) {
+    const double l = static_cast<double>(degree);
+    if (degree % 2 == 1) {
+      sum += sign * std::exp(log_harmonics(dim, degree) + 3 * log_lambda) * at;
+      log_lambda += std::log(l / (l + d));
+      sign = -sign;
+    }
+    const double above = ((2 * l + d - 2) * t * at - l * below) / (l + d - 2);
+    below = std::exchange(at, above);
+  }
+  return (1 + sum) / 2;
+}
+
+Eigen::VectorXd agreements_with_target(const Votes& v) {
+  Eigen::VectorXd b(v.q.rows());
+  for (Eigen::Index h = 0; h < b.size(); ++h)
+    b(h) = agreement_with_target(static_cast<std::size_t>(v.q.cols()),
+                                 std::clamp(v.q.row(h).dot(v.k.row(h)), -1.0, 1.0));
+  return b;
+}
+
+class RankOneVotes : public Construction {
+ public:
+  void declare(Fields& f) override {
+    declare_dim(f);
+    f.integer("queries", queries_, {1, 65536}, "Query tokens a sequence; null = 16.");
+    f.integer("heads", heads_, {1, 4096}, "Heads of rank 1.");
+    f.integer("seed", seed_, {}, "The config's seed, from which the directions are drawn.");
+  }
+
+  TaskConfig task() const override {
+    TaskConfig task;
+    task.type = TaskType::kNearestNeighbor;
+    task.dim = dim_;
+    task.points = 2;
+    task.points_from = PointsFrom::kOrthonormal;
+    task.query = QueryMode::kSeparate;
+    task.queries = queries_;
+    validate(task);
+    return task;
+  }
+
+  ModelConfig model() const override {
+    ModelConfig model;
+    model.width = dim_;
+    model.norm.type = NormType::kNone;
+    model.ffn.width = 0;
+    model.residual = model.bias = false;
+    AttentionConfig& a = model.attention;
+    a.type = AttentionType::kHard;
+    a.kind = AttentionKind::kCross;
+    a.heads = heads_;
+    a.key_size = 1;
+    a.value_size = dim_;
+    a.value_heads = 1;
+    a.mix_weights = MixInit::kFanIn;
+    a.scale = 1.0;
+    return model;
+  }
+
+  std::uint64_t seed() const override { return seed_; }
+
+  void set(HandSet& parameters) const override {
+    const Votes v = votes();
+    const auto values = [&](const char* name, const double* data, Eigen::Index size) {
+      parameters.values(std::string("layers.0.attention.") + name + ".weight",
+                        {data, static_cast<std::size_t>(size)});
+    };
+    values("query", v.q.data(), v.q.size());
+    values("key", v.k.data(), v.k.size());
+    values("mix_weights", v.a.data(), v.a.size());
+    parameters.identity("layers.0.attention.value.weight", 1);
+    parameters.identity("layers.0.attention.output.weight", 1);
+  }
+
+  std::optional<double> expected_loss() const override {
+    const Votes v = votes();
+    return 1 - 2 * agreements_with_target(v).dot(v.a) + v.a.dot(agreements(v) * v.a);
+  }
+
+ protected:
+  virtual void declare_dim(Fields& f) {
+    f.integer("dim", dim_, {2, 4096}, "Dimension d of a point, and the model's width.");
+  }
+  virtual Votes votes() const = 0;
+
+  // Votes of equal weight whose keys are their queries, to be filled in.
+  Votes equal_votes() const {
+    const auto h = static_cast<Eigen::Index>(heads_), d = static_cast<Eigen::Index>(dim_);
+    return {RowMajor(h, d), RowMajor(h, d),
+            Eigen::VectorXd::Constant(h, 1 / static_cast<double>(heads_))};
+  }
+
+  std::size_t dim_ = 64, heads_ = 256;
+  std::optional<std::size_t> queries_;
+  std::uint64_t seed_ = 0;
+};
+
+class RandomAverage final : public RankOneVotes {
+  Votes votes() const override {
+    Votes v = equal_votes();
+    Random random(seed_, Purpose::kConstruct, 0, 0);
+    for (Eigen::Index h = 0; h < v.q.rows(); ++h) v.q.row(h) = direction(random, dim_);
+    v.k = v.q;
+    return v;
+  }
+};
+
+class EqualSpacing final : public RankOneVotes {
+  void declare_dim(Fields&) override { dim_ = 2; }
+  Votes votes() const override {
+    Votes v = equal_votes();
+    for (Eigen::Index h = 0; h < v.q.rows(); ++h) {
+      const double angle =
+          std::numbers::pi * static_cast<double>(h) / static_cast<double>(v.q.rows());
+      v.q.row(h) << std::cos(angle), std::sin(angle);
+    }
+    v.k = v.q;
+    return v;
+  }
+};
+
+class WeightedRandom final : public RankOneVotes {
+  Votes votes() const override {
+    Votes v = equal_votes();
+    Random random(seed_, Purpose::kConstruct, 1, 0);
+    for (Eigen::Index h = 0; h < v.q.rows(); ++h) {
+      const Eigen::VectorXd q = direction(random, dim_);
+      const double cosine = random.uniform(-1, 1);
+      Eigen::VectorXd e = direction(random, dim_);
+      e = (e - e.dot(q) * q).normalized();
+      v.q.row(h) = q;
+      v.k.row(h) = (cosine * q + std::sqrt(1 - cosine * cosine) * e).normalized();
+    }
+    v.a = agreements(v).ldlt().solve(agreements_with_target(v));
+    return v;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Construction> make_random_average() { return std::make_unique<RandomAverage>(); }
+std::unique_ptr<Construction> make_equal_spacing() { return std::make_unique<EqualSpacing>(); }
+std::unique_ptr<Construction> make_weighted_random() { return std::make_unique<WeightedRandom>(); }
+
+}  // namespace headroom
