@@ -212,7 +212,7 @@ std::vector<StreamRecord<S>> stream_records(const ModelConfig& c,
                                                    const ModelIo&);                            \
   template void transformer_cache(TransformerCache<S>&, Arena<S>&, const ModelConfig&,         \
                                   const ModelIo&, std::size_t, std::size_t, std::size_t,       \
-                                  std::size_t, bool);                                          \
+                                  std::size_t, bool, bool);                                    \
   template View<const S, 3> transformer_forward(const ModelConfig&, TransformerCache<S>&,      \
                                                 View<const S, 3>, View<const S, 3>,            \
                                                 const TransformerParams<S>&);                  \
