@@ -67,7 +67,7 @@ TEST_F(TrainCases, FreeSizesTrainAndCountAsTheFormulaSays) {
                                       "model.attention.value_size=5",
                                       "model.ffn.width=0",
                                       "train.steps=2"};
-  expect_runs(train(in_context ? kTinyRegression : kTiny, sets, {"--out", "free"}));
+  expect_runs(train(kTiny, sets, {"--out", "free"}));
   const double parameters =
       2 * (3 * 7 * 100 + 3 * 7) + (3 * 5 * 100 + 3 * 5) + (100 * 3 * 5 + 100) + 1;
   EXPECT_EQ(json_number(folder_.read("free/run.json"), "parameters"), parameters);
@@ -157,7 +157,8 @@ TEST_F(TrainCases, EveryNameOfDescribeTrains) {
     if (const auto with = what_goes_with.find(set); with != what_goes_with.end())
       sets.insert(sets.end(), with->second.begin(), with->second.end());
     SCOPED_TRACE(set);
-    expect_runs(train(kTiny, sets, {"--out", "name-" + std::to_string(listed++), "--quiet"}));
+    expect_runs(train(in_context ? kTinyRegression : kTiny, sets,
+                      {"--out", "name-" + std::to_string(listed++), "--quiet"}));
   }
   expect_runs(train(kTinyRegression, {"train.steps=2"}, {"--out", "regression", "--quiet"}));
 }
