@@ -27,7 +27,7 @@ std::vector<std::size_t> wanted_keys(const Batch& items, const TaskShape& shape)
       while (token < shape.tokens && !std::ranges::equal(items.input[b][token].flat(), target))
         ++token;
       if (token == shape.tokens) return {};
-      wanted[b * shape.outputs() + p * shape.token_stride] = token;
+      wanted[b * shape.outputs() + shape.read_at().token(p)] = token;
     }
   return wanted;
 }

@@ -9,7 +9,8 @@ namespace {
 
 bool retrieval(TaskType task) { return task == TaskType::kNearestNeighbor; }
 bool linear(TaskType task) { return task == TaskType::kLinearRegression; }
-bool regression(TaskType task) { return linear(task); }
+bool signs(TaskType task) { return task == TaskType::kLinearClassification; }
+bool regression(TaskType task) { return is_in_context(task) && !signs(task); }
 
 constexpr std::array kThree{3.0};
 constexpr std::array kLambdas{0.1, 1.0};
@@ -115,6 +116,12 @@ constexpr std::array kRows{
                 .serves = regression,
                 .make = make_two_layer_network,
                 .cost = Cost::kSlow},
+
+    BaselineRow{.name = "zero",
+                .sentence = "guesses: half of the signs are wrong, loss log 2",
+                .serves = signs,
+                .make = make_zero,
+                .reference = true},
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "baselines/makers.h"
 #include "core/arena.h"
 #include "core/parallel.h"
+#include "tasks/in_context.h"
 
 namespace headroom {
 
@@ -33,11 +34,12 @@ std::vector<Item> lay_out(Arena<float>& arena, const TaskShape& shape) {
 
 std::optional<std::vector<FittedBaseline>> fit_baselines(const Task& task, std::uint64_t seed,
                                                          const BaselineOptions& options) {
+  const std::unique_ptr<Task> twin = interleaved(task);
   std::vector<FittedBaseline> fitted;
   for (const BaselineChoice& choice : choose_baselines(task.config().type, options.names)) {
     if (asked_to_stop(options.stop)) return std::nullopt;
-    std::unique_ptr<Baseline> predictor =
-        choice.row->make({.task = task, .seed = seed, .value = choice.value, .stop = options.stop});
+    std::unique_ptr<Baseline> predictor = choice.row->make(
+        {.task = twin ? *twin : task, .seed = seed, .value = choice.value, .stop = options.stop});
     if (predictor == nullptr) return std::nullopt;
     fitted.push_back({choice, std::move(predictor)});
   }
@@ -57,13 +59,18 @@ std::optional<std::vector<BaselineScore>> score_baselines(std::span<const Fitted
                                                           std::size_t n_items, const Stop& stop,
                                                           bool intervals) {
   std::atomic<bool> stopped{false};
+  // Predictors read interleaved tokens and answer at every position; those that the task asks for
+  // are the last.
+  const std::unique_ptr<Task> twin = interleaved(task);
+  const Task& read = twin ? *twin : task;
   const Stage stage = task.final_stage();
+  const TaskShape judged = task.shape(stage);
   std::vector<ScoreSheet> sheets(baselines.size(), ScoreSheet(task, stage));
 
   Arena<float> measure;
-  lay_out(measure, task.shape(stage));
+  lay_out(measure, read.shape(stage));
   Arena<float> arena(measure.used());
-  const std::vector<Item> memory = lay_out(arena, task.shape(stage));
+  const std::vector<Item> memory = lay_out(arena, read.shape(stage));
 
   // Rows of the score sheets are measured in any order and added in the order of the items.
   const std::size_t chunk = std::min(n_items, kChunkItems);
@@ -80,14 +87,16 @@ std::optional<std::vector<BaselineScore>> score_baselines(std::span<const Fitted
       const Item& item = memory[worker()];
       for (std::size_t i = from; i < from + n; ++i) {
         Random random(seed, Purpose::kEval, 0, first + i);
-        task.sample(random, stage, item.input, item.query, item.target);
+        read.sample(random, stage, item.input, item.query, item.target);
         for (std::size_t b = 0; b < baselines.size(); ++b) {
           if (stopped || asked_to_stop(stop)) {
             stopped = true;
             return;
           }
           baselines[b].predictor->predict(first + i, item.input, item.query, item.output);
-          sheets[b].measure(item.input, item.target, item.output, row(b, i));
+          const std::size_t skipped = item.target.dim(0) - judged.predictions;
+          sheets[b].measure(item.input, item.target.range(skipped, judged.predictions),
+                            item.output.range(skipped, judged.predictions), row(b, i));
         }
       }
     });

@@ -203,7 +203,9 @@ Exit check_command(Arguments args) {
   ModelIo io = r.io;
   r.twin = shrunk_twin(r.config.model, io);
   r.plan.tokens = io.tokens;
-  r.plan.stride = task->shape().token_stride;
+  r.plan.read_at = task->shape().read_at();
+  r.plan.read_at.first = std::min(r.plan.read_at.first, r.plan.tokens - 1);
+  r.plan.loss = task->shape().loss;
   r.plan.seed = r.config.init_seed();
   r.plan.entries_per_forward = 10;
   if (r.trains()) r.gradients = check_gradients(r.twin, io, r.plan);

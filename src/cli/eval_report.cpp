@@ -38,7 +38,7 @@ json::Value positions_value(const Score& score) {
   json::Array rows;
   for (std::size_t p = 0; p < score.positions.size(); ++p) {
     json::Value row;
-    json::add(row, "position", json::number(std::uint64_t{p}));
+    json::add(row, "position", json::number(std::uint64_t{score.first_position + p}));
     json::add(row, "error", json::number(score.positions[p].mean));
     json::add(row, "error_sem", json::number(score.positions[p].sem));
     json::add(row, "error_interval", interval_value(score.positions[p]));
@@ -96,7 +96,8 @@ std::string position_table(const EvalReport& report, std::size_t first, std::siz
   const auto columns = std::span(report.baselines).subspan(first, last - first);
   for (const BaselineScore& b : columns) rows[0].push_back(b.name);
   for (std::size_t p = 0; p < report.model.positions.size(); ++p) {
-    rows.push_back({std::to_string(p), with_error(report.model.positions[p])});
+    rows.push_back(
+        {std::to_string(report.model.first_position + p), with_error(report.model.positions[p])});
     for (const BaselineScore& b : columns) rows.back().push_back(with_error(b.score.positions[p]));
   }
   return text_table(rows);

@@ -7,7 +7,7 @@
 #include "core/arena.h"
 #include "core/parallel.h"
 #include "core/rng.h"
-#include "model/ops.h"
+#include "model/loss.h"
 
 namespace headroom {
 namespace {
@@ -21,7 +21,8 @@ struct Trial {
   Arena<S> memory;
   View<S, 3> input, query, doutput;  // query is empty where the tokens ask themselves
   View<const float, 3> target;
-  std::size_t stride;
+  ReadAt read_at;
+  LossType loss_type;
   double scale;
 
   Trial(const ModelConfig& c, const ModelIo& io, const GradientCheckPlan& plan,
@@ -34,13 +35,15 @@ struct Trial {
         query(memory.take(plan.batch, io.queries, io.input_dim)),
         doutput(memory.take(plan.batch, io.queries > 0 ? io.queries : plan.tokens, io.output_dim)),
         target(target_in),
-        stride(plan.stride),
+        read_at(plan.read_at),
+        loss_type(plan.loss),
         scale(1.0 / static_cast<double>(target_in.dims[0] * target_in.dims[1])) {
     std::copy_n(data.data, data.size(), input.data);
     std::copy_n(query_data.data, query_data.size(), query.data);
   }
   S loss() {
-    return ops::squared_loss<S>(doutput, model.forward(input, query), target, stride, scale);
+    return prediction_loss<S>(loss_type, doutput, model.forward(input, query), target, read_at,
+                              scale);
   }
 };
 
@@ -59,7 +62,8 @@ ModelConfig shrunk_twin(const ModelConfig& config, ModelIo& io) {
 std::vector<GradientCheck> check_gradients(const ModelConfig& config, const ModelIo& io,
                                            const GradientCheckPlan& plan) {
   const std::size_t asked = io.queries > 0 ? io.queries : plan.tokens;
-  const std::size_t predictions = (asked + plan.stride - 1) / plan.stride;
+  const std::size_t predictions =
+      (asked - plan.read_at.first + plan.read_at.stride - 1) / plan.read_at.stride;
   Arena<float> data(
       plan.batch * ((plan.tokens + io.queries) * io.input_dim + predictions * io.output_dim) + 192);
   const View<float, 3> input = data.take(plan.batch, plan.tokens, io.input_dim);
@@ -67,6 +71,8 @@ std::vector<GradientCheck> check_gradients(const ModelConfig& config, const Mode
   const View<float, 3> target = data.take(plan.batch, predictions, io.output_dim);
   Random(plan.seed, Purpose::kCheck, 0, 0).fill_normal(input.flat());
   Random(plan.seed, Purpose::kCheck, 0, 1).fill_normal(target.flat());
+  if (plan.loss == LossType::kLogistic)
+    for (float& y : target.flat()) y = y < 0 ? -1.0f : 1.0f;
   Random(plan.seed, Purpose::kCheck, 0, 3).fill_normal(query.flat());
 
   Trial<double> truth(config, io, plan, input, query, target, true);

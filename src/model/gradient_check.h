@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/prediction.h"
 #include "model/model.h"
 
 namespace headroom {
@@ -26,7 +27,8 @@ struct GradientCheckPlan {
   // Entries moved together, by random amounts: one forward pass then holds the sum of their
   // gradients by those amounts against backward's. 1: each entry alone.
   std::size_t entries_per_forward = 1;
-  std::size_t stride = 1;  // predictions are read at every stride-th token
+  ReadAt read_at;  // where predictions are read: at as many tokens as there are
+  LossType loss = LossType::kSquared;
   std::uint64_t seed = 0;
 };
 
@@ -34,7 +36,8 @@ struct GradientCheckPlan {
 // io.tokens <= 8.
 ModelConfig shrunk_twin(const ModelConfig& config, ModelIo& io);
 
-// Random parameters, inputs and targets; the squared loss. One row a tensor, in table order.
+// Random parameters, inputs and targets (signs for the logistic loss). One row a tensor, in table
+// order.
 std::vector<GradientCheck> check_gradients(const ModelConfig& config, const ModelIo& io,
                                            const GradientCheckPlan& plan);
 

@@ -69,6 +69,7 @@ HEADROOM_OP(mixed_attention_partials, kAttention)
 HEADROOM_OP(mixed_attention_forward, kAttention)
 HEADROOM_OP(mixed_attention_backward, kAttention)
 HEADROOM_OP(squared_loss, kLoss)
+HEADROOM_OP(logistic_loss, kLoss)
 
 #undef HEADROOM_OP
 

@@ -1,21 +1,45 @@
 // Twin of kernels/loss.h in plain loops. The targets are data and stay float.
 #pragma once
 
+#include <cmath>
+#include <complex>
+
+#include "core/prediction.h"
 #include "core/view.h"
+#include "reference/scalar.h"
 
 namespace headroom::reference {
 
 template <class S>
-S squared_loss(View<S, 3> doutput, View<const S, 3> output, View<const float, 3> target,
-               std::size_t stride, double scale) {
+S squared_loss(View<S, 3> doutput, View<const S, 3> output, View<const float, 3> target, ReadAt at,
+               double scale) {
   S total{};
   for (std::size_t i = 0; i < doutput.size(); ++i) doutput.data[i] = S{};
   for (std::size_t b = 0; b < target.dims[0]; ++b)
     for (std::size_t p = 0; p < target.dims[1]; ++p)
       for (std::size_t c = 0; c < target.dims[2]; ++c) {
-        const S e = output(b, p * stride, c) - static_cast<double>(target(b, p, c));
-        doutput(b, p * stride, c) = 2.0 * scale * e;
+        const S e = output(b, at.token(p), c) - static_cast<double>(target(b, p, c));
+        doutput(b, at.token(p), c) = 2.0 * scale * e;
         total += scale * e * e;
+      }
+  return total;
+}
+
+template <class S>
+S logistic_loss(View<S, 3> doutput, View<const S, 3> output, View<const float, 3> target, ReadAt at,
+                double scale) {
+  S total{};
+  for (std::size_t i = 0; i < doutput.size(); ++i) doutput.data[i] = S{};
+  for (std::size_t b = 0; b < target.dims[0]; ++b)
+    for (std::size_t p = 0; p < target.dims[1]; ++p)
+      for (std::size_t c = 0; c < target.dims[2]; ++c) {
+        const double y = static_cast<double>(target(b, p, c));
+        const S margin = y * output(b, at.token(p), c);
+        // log(1 + exp(-margin)) on the side that cannot overflow.
+        const bool right = real_part(margin) > 0;
+        const S tail = std::exp(right ? -margin : margin);
+        doutput(b, at.token(p), c) = -scale * y * (right ? tail : S(1.0)) / (1.0 + tail);
+        total += scale * (std::log(1.0 + tail) - (right ? S{} : margin));
       }
   return total;
 }

@@ -2,26 +2,52 @@
 
 #include <algorithm>
 #include <cassert>
+#include <vector>
+
+#include "tasks/tasks.h"
 
 namespace headroom {
 
 namespace {
 
-// Rows 0 .. P-1 of `tokens` (2P,d) hold x; spreads them to the even rows and writes y between them.
-// From the last row on, since row i moves to row 2i.
-void interleave(View<float, 2> tokens, std::span<const float> y) {
-  const std::size_t d = tokens.dim(1);
-  for (std::size_t i = y.size(); i-- > 0;) {
-    float* x = tokens.data + 2 * i * d;
-    if (i > 0) std::copy_n(tokens.data + i * d, d, x);
-    std::fill_n(x + d, d, 0.0f);
-    x[d] = y[i];
+// Each worker's memory for a prompt before it becomes tokens. It grows to the largest prompt and
+// stays, so that sampling does not allocate once every worker has seen one.
+std::span<float> prompt_memory(std::size_t n) {
+  thread_local std::vector<float> memory;
+  if (memory.size() < n) memory.resize(n);
+  return std::span(memory).first(n);
+}
+
+void write_interleaved(View<float, 2> tokens, View<const float, 2> x, std::span<const float> y) {
+  const std::size_t d = x.dim(1);
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    float* const token = tokens.data + 2 * i * d;
+    std::copy_n(x.data + i * d, d, token);
+    std::fill_n(token + d, d, 0.0f);
+    token[d] = y[i];
+  }
+}
+
+void write_paired(View<float, 2> tokens, View<const float, 2> x, std::span<const float> y) {
+  const std::size_t d = x.dim(1);
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    float* const token = tokens.data + i * (d + 1);
+    token[0] = i + 1 < y.size() ? y[i] : 0.0f;
+    std::copy_n(x.data + i * d, d, token + 1);
   }
 }
 
 }  // namespace
 
 TaskShape InContextTask::shape(Stage stage) const {
+  if (config_.layout == Layout::kPaired) {
+    return {.tokens = stage.points,
+            .input_dim = config_.dim + 1,
+            .predictions = 1,
+            .output_dim = 1,
+            .first_token = stage.points - 1,
+            .first_position = stage.points - 1};
+  }
   return {.tokens = 2 * stage.points,
           .input_dim = config_.dim,
           .predictions = stage.points,
@@ -29,49 +55,74 @@ TaskShape InContextTask::shape(Stage stage) const {
           .token_stride = 2};
 }
 
-void InContextTask::sample(Random& random, Stage stage, View<float, 2> input, View<float, 2>,
-                           View<float, 2> target) const {
+void InContextTask::draw(Draws draws, Stage stage, View<float, 2> input, View<float, 2>,
+                         View<float, 2> target) const {
   const std::size_t n = stage.points, d = config_.dim;
-  assert(stage.dims <= d && input.dim(0) == 2 * n && input.dim(1) == d && target.size() == n);
-  // Until the answers are known x lies packed in the front half of the input; the back half is
-  // scratch.
-  const View<float, 2> x = input.range(0, n);
-  const std::span<float> scratch = input.range(n, n).flat();
-  const std::span<float> y = target.flat();
-  random.fill_normal(x.flat());
+  assert(stage.dims <= d && input.dim(0) == shape(stage).tokens);
+  const std::span<float> memory = prompt_memory(n * d + n + std::max(n, d));
+  const View<float, 2> x(memory.data(), {n, d});
+  const std::span<float> y = memory.subspan(n * d, n), scratch = memory.subspan(n * d + n);
+  if (config_.input_range) {
+    const float range = static_cast<float>(*config_.input_range);
+    draws.item.fill_uniform(x.flat(), -range, range);
+  } else {
+    draws.item.fill_normal(x.flat());
+  }
   if (stage.dims < d) {
     for (std::size_t i = 0; i < n; ++i) {
       std::fill_n(x.data + i * d + stage.dims, d - stage.dims, 0.0f);
     }
   }
-  answer(random, stage, x, scratch, y);
+  answer(draws.function, stage, x, scratch.first(d), y);
   if (config_.noise > 0) {
     const std::span<float> noise = scratch.first(n);
-    random.fill_normal(noise);
+    draws.item.fill_normal(noise);
     for (std::size_t i = 0; i < n; ++i) y[i] += static_cast<float>(config_.noise) * noise[i];
   }
-  interleave(input, y);
+  if (config_.layout == Layout::kPaired) {
+    write_paired(input, x, y);
+    target.data[0] = y[n - 1];
+  } else {
+    write_interleaved(input, x, y);
+    std::copy(y.begin(), y.end(), target.data);
+  }
 }
 
-std::vector<std::string> InContextTask::metric_names() const { return {"excess_loss"}; }
-
-void InContextTask::metrics(Stage stage, View<const float, 2>, View<const float, 2> target,
-                            View<const float, 2> output, std::span<double> out) const {
-  const std::size_t n = target.dim(0);
-  double loss = 0, unexplained = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double error = double{output.data[i]} - double{target.data[i]};
-    loss += error * error;
-    if (i < stage.dims) unexplained += static_cast<double>(stage.dims - i);
+InputMoments InContextTask::input_moments() const {
+  InputMoments x;
+  if (config_.input_range) {
+    const double square = *config_.input_range * *config_.input_range;
+    x = {.square = square / 3, .fourth = square * square / 5};
   }
-  const double count = static_cast<double>(n);
-  out[0] = loss / count / (unexplained / count + config_.noise * config_.noise);
+  const double share = static_cast<double>(final_stage().dims) / static_cast<double>(config_.dim);
+  return {.square = share * x.square, .fourth = share * x.fourth};
+}
+
+double InContextTask::position_scale() const { return mean_square(input_moments()); }
+
+std::vector<std::string> InContextTask::metric_names() const { return {"normalized_loss"}; }
+
+void InContextTask::metrics(Stage, View<const float, 2>, View<const float, 2> target,
+                            View<const float, 2> output, std::span<double> out) const {
+  double loss = 0;
+  for (std::size_t p = 0; p < target.dim(0); ++p) {
+    const double error = double{output.data[p]} - double{target.data[p]};
+    loss += error * error;
+  }
+  out[0] = loss / static_cast<double>(target.dim(0)) / position_scale();
 }
 
 std::vector<std::string> InContextTask::train_columns() const { return {"dims", "points"}; }
 
 std::vector<double> InContextTask::train_values(Stage stage) const {
   return {static_cast<double>(stage.dims), static_cast<double>(stage.points)};
+}
+
+std::unique_ptr<Task> interleaved(const Task& task) {
+  TaskConfig config = task.config();
+  if (!is_in_context(config.type) || config.layout == Layout::kInterleaved) return nullptr;
+  config.layout = Layout::kInterleaved;
+  return make_task(config);
 }
 
 Prompt read_prompt(View<const float, 2> input) {

@@ -2,10 +2,13 @@
 // pairs before it (Garg et al., arXiv 2208.01066; science D.1). A function class says only how y
 // follows from x.
 //
-// Tokens are x_1, y_1, x_2, y_2, ... with y in coordinate 0 and zeros after it; the last y is a
-// token too, so T = 2 points. Prediction p is read at the token of x_{p+1} and has seen p examples.
+// Interleaved tokens are x_1, y_1, x_2, y_2, ... with y in coordinate 0 and zeros after it; the
+// last y is a token too, so T = 2 points. Prediction p is read at the token of x_{p+1} and has seen
+// p examples. Paired tokens are (y_i, x_i), D = d + 1 and T = points, with 0 for the last y, which
+// is the one prediction (von Oswald et al., arXiv 2212.07677; science D.3).
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,21 +18,28 @@
 
 namespace headroom {
 
+// Means of x_c^2 and x_c^4 over the coordinates of x, those that are 0 included.
+struct InputMoments {
+  double square = 1, fourth = 3;
+};
+
 class InContextTask : public Task {
  public:
   TaskShape shape(Stage stage) const override;
 
-  // x_i ~ N(0, I) with coordinates from stage.dims on set to 0, y_i = f(x_i) + noise * N(0, 1).
-  // Draws x, then f, then the noise, so that configs that differ in `noise` alone share x and f.
-  void sample(Random& random, Stage stage, View<float, 2> input, View<float, 2> query,
-              View<float, 2> target) const override;
+  // x_i ~ N(0, I), or uniform, with coordinates from stage.dims on set to 0; y_i = f(x_i) + noise
+  // N(0, 1). Draws x, then f, then the noise, so that configs that differ in `noise` or `layout`
+  // alone share x and f.
+  void draw(Draws draws, Stage stage, View<float, 2> input, View<float, 2> query,
+            View<float, 2> target) const override;
 
-  // excess_loss: the item's loss divided by sum_{i<k} max(dims - i, 0) / k + noise^2, k = points:
-  // the mean over prefixes of the error of noiseless least squares (science D.1), plus what no
-  // predictor can know.
+  // normalized_loss: the item's loss as a multiple of E y^2 without noise, the error of predicting
+  // 0.
   std::vector<std::string> metric_names() const override;
   void metrics(Stage stage, View<const float, 2> input, View<const float, 2> target,
                View<const float, 2> output, std::span<double> out) const override;
+
+  double position_scale() const override;  // E y^2 without noise
 
   std::vector<std::string> train_columns() const override;
   std::vector<double> train_values(Stage stage) const override;
@@ -38,12 +48,21 @@ class InContextTask : public Task {
   explicit InContextTask(const TaskConfig& config) : Task(config) {}
 
   // Draws a function f and writes y_i = f(x_i), without noise. x (P,d); y has P entries; `scratch`
-  // holds P * d floats to use at will.
+  // holds d floats to use at will.
   virtual void answer(Random& random, Stage stage, View<const float, 2> x, std::span<float> scratch,
                       std::span<float> y) const = 0;
+
+  // E y^2 over f and over x with these moments, of inputs in d coordinates, without noise.
+  virtual double mean_square(const InputMoments& x) const = 0;
+
+  InputMoments input_moments() const;  // at the final stage
 };
 
-// The pairs of a prompt, as predictors need them.
+// The task whose tokens are interleaved and whose items are those of `task`: the form in which
+// predictors read prompts. Nothing where the task is no in-context one with paired tokens.
+std::unique_ptr<Task> interleaved(const Task& task);
+
+// The pairs of a prompt of interleaved tokens, as predictors need them.
 struct Prompt {
   Matrix<const float> x;  // (P,d)
   Matrix<const float> y;  // (P,1)

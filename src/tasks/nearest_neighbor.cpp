@@ -45,8 +45,9 @@ class NearestNeighbor final : public Task {
   }
 
   // The points are drawn first: configs that differ in `query` alone see the same ones.
-  void sample(Random& random, Stage, View<float, 2> input, View<float, 2> query,
-              View<float, 2> target) const override {
+  void draw(Draws draws, Stage, View<float, 2> input, View<float, 2> query,
+            View<float, 2> target) const override {
+    Random& random = draws.item;
     switch (config_.points_from) {
       case PointsFrom::kSphere:
         fill_sphere(random, input);

@@ -1,5 +1,6 @@
 #include "tasks/score.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <limits>
@@ -8,12 +9,26 @@
 
 namespace headroom {
 
+namespace {
+
+// log(1 + exp(a)), finite for every finite a.
+double logistic(double a) { return std::max(a, 0.0) + std::log1p(std::exp(-std::abs(a))); }
+
+}  // namespace
+
+double wrong_sign(float output, float target) {
+  const float margin = output * target;
+  return margin > 0 ? 0 : margin == 0 ? 0.5 : 1;
+}
+
 ScoreSheet::ScoreSheet(const Task& task, Stage stage)
     : task_(task),
       stage_(stage),
       position_scale_(task.position_scale()),
+      loss_(task.shape(stage).loss),
       n_metrics_(task.metric_names().size()),
       n_positions_(position_scale_ > 0 ? task.shape(stage).predictions : 0),
+      first_position_(task.shape(stage).first_position),
       sums_(1 + n_metrics_ + n_positions_),
       resampled_(sums_.size()),
       rows_(sums_.size()) {}
@@ -28,10 +43,15 @@ void ScoreSheet::measure(View<const float, 2> input, View<const float, 2> target
   for (std::size_t p = 0; p < n; ++p) {
     double error = 0;
     for (std::size_t e = p * width; e < (p + 1) * width; ++e) {
+      if (loss_ == LossType::kLogistic) {
+        loss += logistic(-double{output.data[e]} * double{target.data[e]});
+        error += wrong_sign(output.data[e], target.data[e]);
+        continue;
+      }
       const double difference = double{output.data[e]} - double{target.data[e]};
       error += difference * difference;
     }
-    loss += error;
+    if (loss_ == LossType::kSquared) loss += error;
     if (n_positions_ > 0) positions[p] = error / position_scale_;
   }
   row[0] = loss / static_cast<double>(n);
@@ -86,7 +106,11 @@ Mean ScoreSheet::mean_of(std::size_t entry) const {
 }
 
 Score ScoreSheet::score() const {
-  Score score{.items = items_, .loss = mean_of(0), .metrics = {}, .positions = {}};
+  Score score{.items = items_,
+              .loss = mean_of(0),
+              .metrics = {},
+              .positions = {},
+              .first_position = first_position_};
   for (std::size_t i = 1; i < sums_.size(); ++i) {
     (i <= n_metrics_ ? score.metrics : score.positions).push_back(mean_of(i));
   }

@@ -23,7 +23,11 @@ struct Score {
   std::vector<Mean> metrics;  // by Task::metric_names()
   std::vector<Mean>
       positions;  // by position, divided by Task::position_scale(); empty without positions
+  std::size_t first_position = 0;  // examples that positions[0] has seen
 };
+
+// 1 where `output` has another sign than the target, -1 or 1; 0 has half of each; nan has none.
+double wrong_sign(float output, float target);
 
 // Adds items one by one, in order, in double (Welford), so that the batch size of an evaluation
 // does not matter. An item is first measured to a row of numbers, which any thread may do, then the
@@ -33,7 +37,8 @@ class ScoreSheet {
   ScoreSheet(const Task& task, Stage stage);  // the task must outlive the sheet
 
   // One item: input (T,D), target (P,O), output (P,O): the predictions only.
-  // The item's loss is the mean over its P predictions of the squared error summed over O.
+  // The item's loss is the mean over its P predictions of the task's loss, summed over O. By
+  // position it is that of squared errors, and for signs the share that is wrong.
   void add(View<const float, 2> input, View<const float, 2> target, View<const float, 2> output);
 
   // The same for B items, measured in parallel: input (B,T,D), target (B,P,O), output (B,P,O).
@@ -61,7 +66,8 @@ class ScoreSheet {
   const Task& task_;
   Stage stage_;
   double position_scale_;
-  std::size_t n_metrics_, n_positions_;
+  LossType loss_;
+  std::size_t n_metrics_, n_positions_, first_position_;
   std::size_t items_ = 0;
   std::vector<Sum> sums_;  // loss, metrics, positions: the order of a row
   BootstrapSums resampled_;

@@ -11,6 +11,16 @@ namespace {
 // Small enough to spread a batch of 64 heavy items over 16 workers, large enough for cheap items.
 constexpr std::size_t kTileItems = 4;
 
+// Member n of the pool draws its function from step 0 of (seed, kPool), item n, and where whole
+// prompts are pooled the rest from step 1.
+void draw_from_pool(const Task& task, std::uint64_t seed, Random& random, Stage stage,
+                    View<float, 2> input, View<float, 2> query, View<float, 2> target) {
+  const std::uint32_t member = random.below(static_cast<std::uint32_t>(*task.config().pool));
+  Random function(seed, Purpose::kPool, 0, member), prompt(seed, Purpose::kPool, 1, member);
+  const bool prompts = task.config().pool_of == PoolOf::kPrompts;
+  task.draw({prompts ? prompt : random, function}, stage, input, query, target);
+}
+
 }  // namespace
 
 Stage Task::stage(std::size_t update) const {
@@ -34,11 +44,15 @@ Stage Task::final_stage() const {
 Batch Batch::range(std::size_t first, std::size_t count) const {
   return {.input = input.range(first, count),
           .query = query.empty() ? View<float, 3>{} : query.range(first, count),
-          .target = target.range(first, count)};
+          .target = target.range(first, count),
+          .read_at = read_at,
+          .loss = loss};
 }
 
 Batch take_batch(Arena<float>& arena, const TaskShape& shape, std::size_t n) {
   Batch batch;
+  batch.read_at = shape.read_at();
+  batch.loss = shape.loss;
   batch.input = arena.take(n, shape.tokens, shape.input_dim);
   if (shape.queries > 0) batch.query = arena.take(n, shape.queries, shape.input_dim);
   batch.target = arena.take(n, shape.predictions, shape.output_dim);
@@ -55,6 +69,8 @@ void OwnedBatch::shape(const TaskShape& shape, std::size_t n) {
 Batch front_of(const Batch& memory, const TaskShape& shape) {
   const std::size_t n = memory.items();
   Batch batch = memory;
+  batch.read_at = shape.read_at();
+  batch.loss = shape.loss;
   batch.input.dims = {n, shape.tokens, shape.input_dim};
   if (!batch.query.empty()) batch.query.dims = {n, shape.queries, shape.input_dim};
   batch.target.dims = {n, shape.predictions, shape.output_dim};
@@ -77,7 +93,11 @@ void sample_batch(const Task& task, std::uint64_t seed, Purpose purpose, std::ui
     for (std::size_t b = first; b < first + count; ++b) {
       Random random(seed, purpose, step, first_item + b);
       const View<float, 2> query = batch.query.empty() ? View<float, 2>{} : batch.query[b];
-      task.sample(random, stage, batch.input[b], query, batch.target[b]);
+      if (purpose == Purpose::kTrain && task.config().pool) {
+        draw_from_pool(task, seed, random, stage, batch.input[b], query, batch.target[b]);
+      } else {
+        task.sample(random, stage, batch.input[b], query, batch.target[b]);
+      }
     }
   });
 }

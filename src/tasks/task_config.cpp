@@ -24,6 +24,37 @@ void validate_ramp(const Ramp& ramp, const std::string& name, std::size_t limit)
     fail(path + ".end = " + text(ramp.end) + " is more than " + whole + " = " + text(limit));
 }
 
+// The first update's value of a ramp, or the whole.
+std::size_t start_of(const std::optional<Ramp>& ramp, std::size_t whole) {
+  return ramp ? ramp->start : whole;
+}
+
+void validate_in_context(const TaskConfig& c) {
+  if (c.curriculum) {
+    if (c.curriculum->dims) validate_ramp(*c.curriculum->dims, "dims", c.dim);
+    if (c.curriculum->points) validate_ramp(*c.curriculum->points, "points", c.points);
+  }
+  if (c.type == TaskType::kSparseLinearRegression) {
+    if (c.sparsity > c.dim) {
+      fail("task.sparsity = " + text(c.sparsity) + " is more than task.dim = " + text(c.dim));
+    }
+    const std::size_t dims = c.curriculum ? start_of(c.curriculum->dims, c.dim) : c.dim;
+    if (c.sparsity > dims) {
+      fail("task.sparsity = " + text(c.sparsity) + " is more than task.curriculum.dims.start = " +
+           text(dims) + ", among which the entries of w that are not 0 are drawn");
+    }
+  }
+}
+
+// The names of the types that `takes` says yes to.
+std::vector<std::string> types_that(bool (*takes)(TaskType)) {
+  std::vector<std::string> names;
+  for (const Choice<TaskType>& row : kTaskTypes) {
+    if (takes(row.value)) names.push_back(row.name);
+  }
+  return names;
+}
+
 const char* name_of(QueryMode mode) {
   for (const Choice<QueryMode>& row : kQueryModes) {
     if (row.value == mode) return row.name;
@@ -79,6 +110,8 @@ std::size_t Ramp::at(std::size_t update) const {
   return start + stage * step;
 }
 
+bool is_in_context(TaskType type) { return type != TaskType::kNearestNeighbor; }
+
 std::size_t query_tokens(const TaskConfig& config) {
   constexpr std::size_t kDefault = 16;
   const bool separate =
@@ -107,21 +140,38 @@ void TaskConfig::declare(Fields& f) {
   f.integer("queries", queries, kSize,
             "Query tokens a sequence, with query = separate alone; null = 16.")
       .alias({"n_queries", "num_queries"});
-  f.only_for({"linear_regression"});
+  f.only_for(types_that(
+      [](TaskType t) { return is_in_context(t) && t != TaskType::kLinearClassification; }));
   f.real("noise", noise, {0, std::numeric_limits<double>::infinity()},
          "Standard deviation of the Gaussian noise added to each y.")
       .alias({"noise_std", "sigma"});
+  f.only_for(types_that(is_in_context));
+  f.real("input_range", input_range, {0, std::numeric_limits<double>::infinity(), true},
+         "Coordinates of x uniform on (-input_range, input_range); null = N(0, 1).");
+  f.integer("pool", pool, {1, 4294967295},
+            "Train on this many random tasks alone, drawn by seeds.data; null = a fresh one each "
+            "time. Evaluations are always of fresh ones.")
+      .alias({"tasks", "num_tasks", "n_tasks", "num_training_examples"});
+  f.choice("pool_of", pool_of, kPoolsOf, "What the pool holds.");
+  f.choice("layout", layout, kLayouts, "How a prompt becomes tokens.");
+  f.only_for({"sparse_linear_regression"});
+  f.integer("sparsity", sparsity, kSize,
+            "Entries of w that are not 0, at most dim, drawn among the coordinates in use.")
+      .alias({"s", "nonzeros"});
+  f.only_for({"relu_network_regression"});
+  f.integer("hidden", hidden, kSize, "Width of the random network's hidden layer.")
+      .alias({"hidden_layer_size", "hidden_size"});
+  f.only_for({"decision_tree"});
+  f.integer("depth", depth, {1, kMaxTreeDepth}, "Questions on the way to a leaf.")
+      .alias({"max_depth"});
+  f.only_for(types_that(is_in_context));
   f.section("curriculum", curriculum, "How the task grows with training; null = it does not.");
   f.only_for({});
 }
 
 void validate(const TaskConfig& config) {
   if (config.type == TaskType::kNearestNeighbor) validate_nearest_neighbor(config);
-  if (config.type == TaskType::kLinearRegression && config.curriculum) {
-    if (config.curriculum->dims) validate_ramp(*config.curriculum->dims, "dims", config.dim);
-    if (config.curriculum->points)
-      validate_ramp(*config.curriculum->points, "points", config.points);
-  }
+  if (is_in_context(config.type)) validate_in_context(config);
 }
 
 }  // namespace headroom

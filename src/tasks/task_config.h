@@ -9,7 +9,15 @@
 
 namespace headroom {
 
-enum class TaskType { kNearestNeighbor, kLinearRegression };
+enum class TaskType {
+  kNearestNeighbor,
+  kLinearRegression,
+  kSparseLinearRegression,
+  kReluNetworkRegression,
+  kQuadraticRegression,
+  kLinearClassification,
+  kDecisionTree
+};
 inline constexpr std::array kTaskTypes{
     Choice<TaskType>{
         TaskType::kNearestNeighbor, "nearest_neighbor",
@@ -17,6 +25,18 @@ inline constexpr std::array kTaskTypes{
         "asks, or queries of their own do"},
     Choice<TaskType>{TaskType::kLinearRegression, "linear_regression",
                      "predict y = <w, x> in context from the pairs (x, y) that came before"},
+    Choice<TaskType>{TaskType::kSparseLinearRegression, "sparse_linear_regression",
+                     "in context: y = <w, x> where all but `sparsity` random entries of w are 0"},
+    Choice<TaskType>{TaskType::kReluNetworkRegression, "relu_network_regression",
+                     "in context: y = sqrt(2 / hidden) <w_2, relu(W_1 x)>, a random network of one "
+                     "hidden layer"},
+    Choice<TaskType>{TaskType::kQuadraticRegression, "quadratic_regression",
+                     "in context: y = sum over the coordinates of w_c x_c^2, divided by sqrt(3)"},
+    Choice<TaskType>{TaskType::kLinearClassification, "linear_classification",
+                     "in context: y = sign(<w, x>), learned by the binary cross-entropy"},
+    Choice<TaskType>{TaskType::kDecisionTree, "decision_tree",
+                     "in context: y is the leaf of a random binary tree that asks for the sign of "
+                     "one coordinate a node"},
 };
 
 enum class PointsFrom { kSphere, kOrthonormal, kAntipodal };
@@ -39,6 +59,25 @@ inline constexpr std::array kQueryModes{
                       "point of the set"},
 };
 
+enum class Layout { kInterleaved, kPaired };
+inline constexpr std::array kLayouts{
+    Choice<Layout>{
+        Layout::kInterleaved, "interleaved",
+        "tokens x_1, y_1, x_2, y_2, ..., y in coordinate 0; a prediction at each x (Garg "
+        "et al. 2022)"},
+    Choice<Layout>{Layout::kPaired, "paired",
+                   "tokens (y_i, x_i) of dim + 1 coordinates, the last with y = 0; one prediction, "
+                   "at the last (von Oswald et al. 2023)"},
+};
+
+enum class PoolOf { kTasks, kPrompts };
+inline constexpr std::array kPoolsOf{
+    Choice<PoolOf>{PoolOf::kTasks, "tasks", "functions, each asked at fresh points"},
+    Choice<PoolOf>{PoolOf::kPrompts, "prompts",
+                   "whole prompts, points and noise included; those of an earlier stage of the "
+                   "curriculum are cut from them"},
+};
+
 // A quantity that grows with training: updates 1..every at `start`, the next `every` at start +
 // step, ...
 struct Ramp {
@@ -52,6 +91,8 @@ struct CurriculumConfig {
   void declare(Fields& f);
 };
 
+inline constexpr std::size_t kMaxTreeDepth = 10;
+
 struct TaskConfig {
   TaskType type = TaskType::kNearestNeighbor;
   std::size_t dim = 16, points = 16;
@@ -59,9 +100,17 @@ struct TaskConfig {
   QueryMode query = QueryMode::kSelfFarthest;
   std::optional<std::size_t> queries;
   double noise = 0;
+  std::optional<double> input_range;
+  std::optional<std::size_t> pool;
+  PoolOf pool_of = PoolOf::kTasks;
+  Layout layout = Layout::kInterleaved;
+  std::size_t sparsity = 3, hidden = 100, depth = 4;
   std::optional<CurriculumConfig> curriculum;
   void declare(Fields& f);
 };
+
+// Whether a prompt of pairs (x, y) is continued (in_context.h).
+bool is_in_context(TaskType type);
 
 // How many query tokens ask beside the sequence; 0: its own tokens ask.
 std::size_t query_tokens(const TaskConfig& config);

@@ -10,6 +10,11 @@ namespace {
 constexpr std::array kRows{
     TaskRow{TaskType::kNearestNeighbor, make_nearest_neighbor},
     TaskRow{TaskType::kLinearRegression, make_linear_regression},
+    TaskRow{TaskType::kSparseLinearRegression, make_sparse_linear_regression},
+    TaskRow{TaskType::kReluNetworkRegression, make_relu_network_regression},
+    TaskRow{TaskType::kQuadraticRegression, make_quadratic_regression},
+    TaskRow{TaskType::kLinearClassification, make_linear_classification},
+    TaskRow{TaskType::kDecisionTree, make_decision_tree},
 };
 static_assert(kRows.size() == kTaskTypes.size(), "every task type has one row");
 

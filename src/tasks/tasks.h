@@ -11,6 +11,11 @@ namespace headroom {
 
 std::unique_ptr<Task> make_nearest_neighbor(const TaskConfig& config);
 std::unique_ptr<Task> make_linear_regression(const TaskConfig& config);
+std::unique_ptr<Task> make_sparse_linear_regression(const TaskConfig& config);
+std::unique_ptr<Task> make_relu_network_regression(const TaskConfig& config);
+std::unique_ptr<Task> make_quadratic_regression(const TaskConfig& config);
+std::unique_ptr<Task> make_linear_classification(const TaskConfig& config);
+std::unique_ptr<Task> make_decision_tree(const TaskConfig& config);
 
 struct TaskRow {
   TaskType type;

@@ -21,7 +21,7 @@ void take_predictions(View<float, 3> predictions, View<const float, 3> output,
                       const TaskShape& shape) {
   for (std::size_t b = 0; b < predictions.dim(0); ++b) {
     for (std::size_t p = 0; p < shape.predictions; ++p) {
-      const auto from = output[b][p * shape.token_stride].flat();
+      const auto from = output[b][shape.read_at().token(p)].flat();
       std::copy(from.begin(), from.end(), predictions[b][p].data);
     }
   }
@@ -78,7 +78,7 @@ std::vector<std::string> baseline_rows(const std::vector<BaselineScore>& scores)
     const std::vector<Mean>& positions = baseline.score.positions;
     if (positions.empty()) row(baseline.name, "", baseline.score.loss);
     for (std::size_t k = 0; k < positions.size(); ++k) {
-      row(baseline.name, std::to_string(k), positions[k]);
+      row(baseline.name, std::to_string(baseline.score.first_position + k), positions[k]);
     }
   }
   return lines;

@@ -34,7 +34,7 @@ Training::Training(const TrainJob& job)
       io_(model_io(*task_)),
       resolved_(resolve(job.model, io_)),
       model_(resolved_, io_, std::max(part_, evaluates_ ? evaluator_.batch() : 1)),
-      updater_(model_, job.train, io_, task_->shape().token_stride, job.train.batch),
+      updater_(model_, job.train, io_, job.train.batch),
       log_(job.quiet) {
   constexpr double kBytesPerSecond = 1e8;  // of a slow disk
   const double bytes = 3.0 * sizeof(float) * static_cast<double>(model_.table().size());

@@ -116,7 +116,7 @@ void RunFiles::eval_row(std::uint64_t step, const Score& score) {
   eval_->append(csv_row(eval_columns_, values));
   if (!positions_) return;
   for (std::size_t k = 0; k < score.positions.size(); ++k) {
-    const double row[] = {static_cast<double>(step), static_cast<double>(k),
+    const double row[] = {static_cast<double>(step), static_cast<double>(score.first_position + k),
                           score.positions[k].mean, score.positions[k].sem};
     positions_->append(csv_row(position_columns_, row));
   }

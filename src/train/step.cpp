@@ -87,6 +87,9 @@ bool load_batch(const safetensors::Archive& archive, const Task& task, OwnedBatc
   const auto in = three_sizes(*input, path), out = three_sizes(*target, path);
   bool fits = in[0] == out[0] && in[1] <= shape.tokens && in[2] == shape.input_dim &&
               out[2] == shape.output_dim;
+  // A prediction behind the first tokens stays as far from the end of a shorter sequence.
+  const std::size_t shorter = fits ? shape.tokens - in[1] : 0;
+  shape.first_token -= std::min(shape.first_token, shorter);
   shape.tokens = in[1];
   shape.predictions = out[1];
   if (query != nullptr) {
@@ -95,7 +98,7 @@ bool load_batch(const safetensors::Archive& archive, const Task& task, OwnedBatc
            asked[2] == shape.input_dim;
     shape.queries = asked[1];
   }
-  if (!fits || (shape.predictions - 1) * shape.token_stride >= shape.outputs()) {
+  if (!fits || shape.read_at().token(shape.predictions - 1) >= shape.outputs()) {
     throw Error(Exit::kUsage, path +
                                   ": batch.input, batch.query and batch.target do not fit the "
                                   "config's task");
@@ -126,7 +129,7 @@ StepResult run(const StepJob& job) {
   const std::size_t n = loaded_batch ? batch.views.items() : job.train.batch;
 
   Model<S> model(resolve(job.model, io), io, n);
-  Updater<S> updater(model, job.train, io, task->shape().token_stride, n);
+  Updater<S> updater(model, job.train, io, n);
   const ParamTable& table = model.table();
   const std::span<S> params = model.params().flat();
   StepResult result;

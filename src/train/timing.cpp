@@ -26,7 +26,7 @@ struct TrainingStep::Parts {
         shape(task->shape()),
         items(config.batch),
         model(model_config, model_io(*task), config.batch / config.accumulate),
-        updater(model, config, model_io(*task), shape.token_stride, config.batch),
+        updater(model, config, model_io(*task), config.batch),
         moments(config.optimizer.type == OptimizerType::kAdamW ? 2 : 1) {
     batch.shape(shape, items);
     init_params(model.table(), 0, model.params());

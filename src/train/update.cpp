@@ -11,25 +11,13 @@
 #include "core/error.h"
 #include "core/numbers.h"
 #include "core/parallel.h"
-#include "core/phases.h"
-#include "kernels/loss.h"
-#include "reference/loss.h"
+#include "model/loss.h"
 #include "train/freeze.h"
 
 namespace headroom {
 namespace {
 
 constexpr std::size_t kFillTile = 1 << 16;
-
-double loss_of(View<float, 3> doutput, View<const float, 3> output, View<const float, 3> target,
-               std::size_t stride, double scale) {
-  const PhaseScope scope(Phase::kLoss);
-  return kernels::squared_loss(doutput, output, target, stride, scale);
-}
-double loss_of(View<double, 3> doutput, View<const double, 3> output, View<const float, 3> target,
-               std::size_t stride, double scale) {
-  return reference::squared_loss<double>(doutput, output, target, stride, scale);
-}
 
 // The first dims of a buffer under smaller ones: shorter sequences of an earlier curriculum stage.
 template <class S>
@@ -62,9 +50,8 @@ View<const S, 3> copied(View<const float, 3> from, View<S, 3> into) {
 
 template <class S>
 Updater<S>::Updater(Model<S>& model, const TrainConfig& config, const ModelIo& io,
-                    std::size_t token_stride, std::size_t batch)
+                    std::size_t batch)
     : model_(model),
-      stride_(token_stride),
       batch_(batch),
       parts_(config.accumulate),
       clip_norm_(config.clip_norm.value_or(std::numeric_limits<double>::infinity())),
@@ -90,11 +77,12 @@ Updater<S>::Updater(Model<S>& model, const TrainConfig& config, const ModelIo& i
 }
 
 template <class S>
-double Updater<S>::part_gradient(View<const S, 3> input, View<const S, 3> query,
-                                 View<const float, 3> target, double scale, View<S, 3> output) {
+double Updater<S>::part_gradient(View<const S, 3> input, View<const S, 3> query, const Batch& items,
+                                 double scale, View<S, 3> output) {
   const View<const S, 3> out = model_.forward(input, query);
   const View<S, 3> doutput = shrunk(doutput_, out.dim(0), out.dim(1), out.dim(2));
-  const double loss = loss_of(doutput, out, target, stride_, scale);
+  const double loss =
+      prediction_loss<S>(items.loss, doutput, out, items.target, items.read_at, scale);
   if (!output.empty()) std::copy_n(out.data, out.size(), output.data);
   model_.backward(input, doutput, query);
   return loss;
@@ -114,10 +102,10 @@ double Updater<S>::gradient(const Batch& batch, View<S, 3> output) {
     const Batch items = batch.range(k * part, part);
     const View<S, 3> out = output.empty() ? output : output.range(k * part, part);
     if constexpr (std::is_same_v<S, float>) {
-      loss += part_gradient(items.input, items.query, items.target, scale, out);
+      loss += part_gradient(items.input, items.query, items, scale, out);
     } else {
-      loss += part_gradient(copied(items.input, input_), copied(items.query, query_), items.target,
-                            scale, out);
+      loss += part_gradient(copied(items.input, input_), copied(items.query, query_), items, scale,
+                            out);
     }
   }
   for (std::size_t i = 0; i < frozen_.size(); ++i) {

@@ -20,13 +20,12 @@ template <class S>
 class Updater {
  public:
   // The model must take `batch` / config.accumulate items; throws Error(kUsage) where that does not
-  // divide. token_stride as in TaskShape.
-  Updater(Model<S>& model, const TrainConfig& config, const ModelIo& io, std::size_t token_stride,
-          std::size_t batch);
+  // divide.
+  Updater(Model<S>& model, const TrainConfig& config, const ModelIo& io, std::size_t batch);
 
   // Sets model.grads() to the gradient of the batch's mean loss, 0 for frozen parameters, and
-  // returns that loss: the sum of the squared error over coordinates, averaged over items and
-  // predictions (science A.1, D.1). The batch runs in config.accumulate equal parts, in order.
+  // returns that loss: the sum over coordinates, averaged over items and predictions (science A.1,
+  // D.1). The batch runs in config.accumulate equal parts, in order.
   // `output`, (B,T,O) or with queries (B,Q,O), is filled unless it is empty.
   double gradient(const Batch& batch, View<S, 3> output = {});
 
@@ -40,12 +39,12 @@ class Updater {
   const Optimizer<S>& optimizer() const { return optimizer_; }
 
  private:
-  double part_gradient(View<const S, 3> input, View<const S, 3> query, View<const float, 3> target,
+  double part_gradient(View<const S, 3> input, View<const S, 3> query, const Batch& items,
                        double scale, View<S, 3> output);
   [[noreturn]] void refuse(std::uint64_t t, double loss, const GradientSize& size);
 
   Model<S>& model_;
-  std::size_t stride_, batch_, parts_;
+  std::size_t batch_, parts_;
   double clip_norm_;          // infinity: none
   std::vector<bool> frozen_;  // by row of the table
   Optimizer<S> optimizer_;

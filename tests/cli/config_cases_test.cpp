@@ -141,4 +141,30 @@ TEST_F(ConfigCases, CheckShowsTheShapesThatWillTrain) {
   EXPECT_NE(result.out.substr(row, 60).find("(5, 16)"), std::string::npos) << result.out;
 }
 
+// Each function class, in both layouts: `check` agrees with its gradients, and it trains.
+TEST_F(ConfigCases, EveryInContextTaskPassesCheckAndTrains) {
+  const char* text = R"({"task": {"type": "linear_regression", "dim": 4, "points": 5, "pool": 3},
+      "model": {"width": 8, "attention": {"heads": 2}}, "train": {"steps": 2, "batch": 8},
+      "eval": {"every": 1, "items": 8}})";
+  for (const char* type :
+       {"linear_regression", "sparse_linear_regression", "decision_tree", "relu_network_regression",
+        "quadratic_regression", "linear_classification"}) {
+    for (const char* layout : {"interleaved", "paired"}) {
+      const std::vector<std::string> sets{"--set", std::string("task.type=") + type, "--set",
+                                          std::string("task.layout=") + layout};
+      const BinaryResult checked = check(text, sets);
+      EXPECT_EQ(checked.exit_code, 0) << type << checked.err;
+      EXPECT_NE(checked.out.find("gradients agree"), std::string::npos) << type;
+      const std::string out = (folder_.path() / (std::string(type) + layout)).string();
+      std::vector<std::string> train{"train", (folder_.path() / "a b ü.json").string(), "--out",
+                                     out, "--quiet"};
+      train.insert(train.end(), sets.begin(), sets.end());
+      const BinaryResult trained = run_binary(train);
+      EXPECT_EQ(trained.exit_code, 0) << type << trained.err;
+      const BinaryResult evaluated = run_binary({"eval", out});
+      EXPECT_EQ(evaluated.exit_code, 0) << type << evaluated.err;
+    }
+  }
+}
+
 }  // namespace headroom::config_cases_test

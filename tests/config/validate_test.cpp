@@ -85,7 +85,7 @@ TEST(ValidateTask, ImpossibleRetrieval) {
   refused({"task.query=separate", "task.points_from=orthonormal", "task.points=17"},
           {"task.points = 17", "task.dim = 16"});
   refused({"task.noise=1"},
-          {"task.noise: goes with task.type linear_regression, not with nearest_neighbor"});
+          {"task.noise: goes with task.type linear_regression or ", "not with nearest_neighbor"});
   refused({"task.type=linear_regression", "task.query=self_nearest"},
           {"task.query: goes with task.type nearest"});
 }
@@ -143,6 +143,23 @@ TEST(ValidateTask, Curricula) {
           {"task.curriculum.points.end = 42", "task.points = 41"});
   refused(curriculum(R"({"points": {"every": 0}})"),
           {"task.curriculum.points.every: 0 is out of range"});
+}
+
+TEST(ValidateTask, FieldsOfInContextTasks) {
+  const std::string sparse = "task.type=sparse_linear_regression";
+  refused({sparse, "task.sparsity=17"}, {"task.sparsity = 17", "task.dim = 16"});
+  refused({sparse, R"(task.curriculum={"dims": {"start": 2, "end": 9}})"},
+          {"task.sparsity = 3", "task.curriculum.dims.start = 2"});
+  EXPECT_NO_THROW(with({sparse, "task.sparsity=16"}));
+  refused({"task.type=linear_regression", "task.sparsity=2"},
+          {"task.sparsity: goes with task.type sparse_linear_regression"});
+  refused({"task.type=decision_tree", "task.depth=11"}, {"task.depth: 11 is out of range"});
+  refused({"task.type=linear_classification", "task.noise=1"}, {"task.noise: goes with"});
+  refused({"task.type=decision_tree", "task.pool=0"}, {"task.pool: 0 is out of range"});
+  refused({"task.type=decision_tree", "task.input_range=0"}, {"task.input_range: 0 is out of"});
+  refused({"task.type=linear_classification", "eval.best_metric=excess_loss"}, {"accuracy"});
+  EXPECT_NO_THROW(with({"task.type=linear_classification", "eval.best_metric=accuracy"}));
+  refused({"task.pool=3"}, {"task.pool: goes with task.type"});
 }
 
 TEST(ValidateModel, HeadsThatDoNotDivide) {

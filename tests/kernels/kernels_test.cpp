@@ -288,16 +288,48 @@ TEST(Kernels, ResidualAndPositionsFollowTheirTwins) {
 TEST(Kernels, SquaredLossByHand) {
   float out[2 * 4] = {1, 9, 2, 9, 3, 9, 4, 9}, target[2 * 2] = {0, 0, 1, 6}, d[8];
   const View<const float, 3> output(out, {2, 4, 1}), wanted(target, {2, 2, 1});
-  const double loss = kernels::squared_loss({d, {2, 4, 1}}, output, wanted, 2, 0.25);
+  const double loss = kernels::squared_loss({d, {2, 4, 1}}, output, wanted, {0, 2}, 0.25);
   EXPECT_DOUBLE_EQ(loss, (1 + 4 + 4 + 4) / 4.0);
   const float want[8] = {0.5f, 0, 1, 0, 1, 0, -1, 0};
   for (int i = 0; i < 8; ++i) EXPECT_EQ(d[i], want[i]) << i;
   double d2[8];
   const double out2[8] = {1, 9, 2, 9, 3, 9, 4, 9};
-  EXPECT_DOUBLE_EQ(reference::squared_loss<double>(
-                       {d2, {2, 4, 1}}, View<const double, 3>(out2, {2, 4, 1}), wanted, 2, 0.25),
-                   loss);
+  EXPECT_DOUBLE_EQ(
+      reference::squared_loss<double>({d2, {2, 4, 1}}, View<const double, 3>(out2, {2, 4, 1}),
+                                      wanted, {0, 2}, 0.25),
+      loss);
   for (int i = 0; i < 8; ++i) EXPECT_EQ(d2[i], static_cast<double>(want[i]));
+}
+
+TEST(Kernels, LossesAreReadFromTheFirstTokenOn) {
+  float out[3] = {5, 7, 3}, target[1] = {1}, d[3];
+  EXPECT_DOUBLE_EQ(
+      kernels::squared_loss({d, {1, 3, 1}}, {out, {1, 3, 1}}, {target, {1, 1, 1}}, {2, 1}, 1), 4);
+  EXPECT_EQ(d[0], 0);
+  EXPECT_EQ(d[1], 0);
+  EXPECT_EQ(d[2], 4);
+}
+
+// Against the definition, its twin, and logits at which exp overflows.
+TEST(Kernels, LogisticLossByHand) {
+  float out[6] = {0.5f, 9, -2, 9, 1e4f, 9}, target[3] = {1, 1, -1}, d[6];
+  const View<const float, 3> output(out, {1, 6, 1}), wanted(target, {1, 3, 1});
+  const double loss = kernels::logistic_loss({d, {1, 6, 1}}, output, wanted, {0, 2}, 0.5);
+  EXPECT_NEAR(loss, 0.5 * (std::log1p(std::exp(-0.5)) + std::log1p(std::exp(2.0)) + 1e4), 1e-9);
+  const double slope[3] = {-0.5 / (1 + std::exp(0.5)), -0.5 / (1 + std::exp(-2.0)), 0.5};
+  for (std::size_t p = 0; p < 3; ++p) {
+    EXPECT_NEAR(d[2 * p], slope[p], 1e-7);
+    EXPECT_EQ(d[2 * p + 1], 0);
+  }
+  double d2[6];
+  const double out2[6] = {0.5, 9, -2, 9, 1e4, 9};
+  EXPECT_NEAR(reference::logistic_loss<double>(
+                  {d2, {1, 6, 1}}, View<const double, 3>(out2, {1, 6, 1}), wanted, {0, 2}, 0.5),
+              loss, 1e-9);
+  for (std::size_t t = 0; t < 6; ++t) EXPECT_NEAR(d2[t], d[t], 1e-7);
+  out[4] = -3e38f;
+  const View<const float, 3> alone(target + 2, {1, 1, 1});
+  EXPECT_EQ(kernels::logistic_loss({d, {1, 6, 1}}, output, alone, {4, 2}, 1), 0);
 }
 
 }  // namespace headroom::kernels_test

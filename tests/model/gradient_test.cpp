@@ -14,7 +14,7 @@ void expect_right_gradients(const testing::ModelCase& c, std::size_t entries) {
   GradientCheckPlan plan;
   plan.batch = c.batch;
   plan.tokens = c.io.tokens;
-  plan.stride = c.stride;
+  plan.read_at.stride = c.stride;
   plan.entries_per_tensor = entries;
   const std::vector<GradientCheck> checks = check_gradients(c.config, c.io, plan);
   double model_largest = 0;
@@ -67,7 +67,7 @@ TEST(GradientCheck, SeesAWrongGradient) {
   GradientCheckPlan plan;
   plan.tokens = c.io.tokens;
   const std::vector<GradientCheck> right = check_gradients(c.config, c.io, plan);
-  plan.stride =
+  plan.read_at.stride =
       2;  // a different loss: the largest gradients differ, so the rows are really computed
   const std::vector<GradientCheck> other = check_gradients(c.config, c.io, plan);
   EXPECT_NE(right.front().largest, other.front().largest);

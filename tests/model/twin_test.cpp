@@ -69,8 +69,8 @@ void expect_float_follows_double(const testing::ModelCase& c) {
     worst = std::max(worst, std::abs(static_cast<double>(y.data[i]) - y_slow.data[i]));
   }
   EXPECT_LE(worst, 1e-5 * top) << c.name;
-  ops::squared_loss<float>(fast.doutput, y, data.target, c.stride, scale);
-  ops::squared_loss<double>(slow.doutput, y_slow, data.target, c.stride, scale);
+  ops::squared_loss<float>(fast.doutput, y, data.target, ReadAt{.stride = c.stride}, scale);
+  ops::squared_loss<double>(slow.doutput, y_slow, data.target, ReadAt{.stride = c.stride}, scale);
   fast.model.backward(fast.input, fast.doutput, fast.query);
   slow.model.backward(slow.input, slow.doutput, slow.query);
   double model_largest = 0;
@@ -208,7 +208,7 @@ void expect_equal_on_any_threads(MixInit mix) {
     const View<float, 3> doutput = memory.take(c.batch, c.io.tokens, c.io.output_dim);
     Random(1, Purpose::kTest, 0, 1).fill_normal(input.flat());
     Random(1, Purpose::kTest, 0, 2).fill_normal(target.flat());
-    ops::squared_loss<float>(doutput, model.forward(input), target, 1, 1e-3);
+    ops::squared_loss<float>(doutput, model.forward(input), target, ReadAt{}, 1e-3);
     model.backward(input, doutput);
     results.emplace_back(model.grads().data, model.grads().data + model.grads().size());
   }

@@ -76,11 +76,12 @@ TEST_F(LoopStop, OneNaNInAGradientRefusesTheUpdate) {
   const ModelIo io = model_io(*task);
   Model<float> model(resolve(job.model, io), io, 4);
   init_params(model.table(), 0, model.params());
-  Updater<float> updater(model, job.train, io, 1, 4);
+  Updater<float> updater(model, job.train, io, 4);
   std::vector<float> input(4 * 5 * 4, 0.5f), target(4 * 5 * 4, 0.25f);
   input[0] = -1;
-  const Batch batch{
-      .input = {input.data(), {4, 5, 4}}, .query = {}, .target = {target.data(), {4, 5, 4}}};
+  Batch batch;
+  batch.input = {input.data(), {4, 5, 4}};
+  batch.target = {target.data(), {4, 5, 4}};
   const double loss = updater.gradient(batch);
   EXPECT_GT(updater.apply(1, loss, 0.01), 0);
   const std::vector<float> params(model.params().data, model.params().data + model.params().size());
