@@ -12,7 +12,7 @@ constexpr const char* kVoteFormula =
     "1 - 2 b.a + a^T C a of the heads drawn, C_hg = 1/2 + (2 / pi^2) asin<q_h,q_g> "
     "asin<k_h,k_g>, b_h = 1/2 + 1/2 sum over odd l of N_l lambda_l^3 P_l(<q_h,k_h>), exact";
 
-constexpr ConstructionRow kRows[] = {
+constexpr ConstructionRow kConstructions[] = {
     {"full_rank",
      "one softmax head of full rank answers exactly as beta grows (Amsel, Yehudai, Bruna 2025, "
      "Fact 1)",
@@ -45,6 +45,6 @@ constexpr ConstructionRow kRows[] = {
 
 }  // namespace
 
-std::span<const ConstructionRow> construction_rows() { return kRows; }
+std::span<const ConstructionRow> construction_rows() { return kConstructions; }
 
 }  // namespace headroom
