@@ -13,7 +13,7 @@
 
 namespace headroom {
 
-// How a tensor starts: constant, U(-a, a), N(0, a^2), or the identity over its last two dimensions.
+// How a tensor starts: constant, U(-a, a), N(0, a^2), or a I over its last two dimensions.
 struct InitRule {
   enum class Kind { kConstant, kUniform, kNormal, kIdentity } kind = Kind::kConstant;
   double value = 0;
