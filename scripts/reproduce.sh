@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # From a published experiment's preset (configs/paper/) to its figure: builds, runs the sweep, summarizes, draws.
 #   scripts/reproduce.sh FIGURE --reduced|--full [--estimate] [JOBS]
-# FIGURE: fig2 points dims positions identity in-context-rank kuang garg (scripts/reproduce.sh --list says what each is)
+# FIGURE: fig2 points dims positions identity in-context-rank kuang garg von-oswald (scripts/reproduce.sh --list says what each is)
 # --reduced: smaller and shorter, minutes on two cores (the three in-context ones: up to an hour). --full: as published, days to weeks.
 # --estimate: trains nothing; asks `headroom check` for the time of every run and adds up. JOBS: as in scripts/sweep.sh.
 # Results: runs/paper/FIGURE-reduced/ (the runs), runs/paper/FIGURE-reduced.{csv,png,pdf}; run again, it goes on with what is missing.
@@ -20,6 +20,7 @@ identity|identity|against model.attention.copies|full-rank heads, for headroom i
 in-context-rank|in-context-rank|against rank/dim --baselines zero --published data/published/amsel-in-context.csv|in-context regression against the rank of the heads (same paper, figure 1 of the poster)
 kuang|kuang|against rank/dim --position last --lines task.dim --published data/published/kuang-rank.csv|in-context regression against rank over dimension (Kuang, Amsel et al. 2025)
 garg|garg|examples|error against in-context examples (Garg et al. 2022)
+von-oswald|von-oswald|against task.points --position last --baselines gradient_descent_1|linear attention and a tuned step of gradient descent (von Oswald et al. 2023)
 '
 usage() {
   say "usage: scripts/reproduce.sh FIGURE --reduced|--full [--estimate] [JOBS]; FIGURE is one of$(cut -d '|' -f 1 <<<"$table" | tr '\n' ' ')"
