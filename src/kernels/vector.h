@@ -35,7 +35,16 @@ inline Vec load(const float* p) {
   return v;
 }
 inline void store(float* p, Vec v) { std::memcpy(p, &v, sizeof v); }
-inline Vec broadcast(float x) { return Vec{} + x; }
+// Not Vec{} + x: that adds, for x may be -0.
+inline Vec broadcast(float x) {
+#if defined(__AVX512F__)
+  return _mm512_set1_ps(x);
+#elif defined(__AVX__)
+  return _mm256_set1_ps(x);
+#else
+  return Vec{x, x, x, x, x, x, x, x};
+#endif
+}
 
 // The first n < kLanes elements; the others are `fill`.
 inline Vec load_part(const float* p, std::size_t n, float fill = 0) {
@@ -162,6 +171,18 @@ inline float sum(const float* a, std::size_t n) {
   for (; i + kLanes <= n; i += kLanes) s += load(a + i);
   if (i < n) s += load_part(a + i, n - i);
   return horizontal_sum(s);
+}
+
+// The index of the first of the largest of a[0 .. n-1], n > 0; NaN is never the largest.
+inline std::size_t first_largest(const float* a, std::size_t n) {
+  Vec most = broadcast(-__builtin_inff());
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) most = max(load(a + i), most);
+  float largest = horizontal_max(most);
+  for (; i < n; ++i) largest = a[i] > largest ? a[i] : largest;
+  for (i = 0; i + 1 < n && a[i] != largest; ++i) {
+  }
+  return i;
 }
 
 }  // namespace headroom::kernels

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cassert>
 #include <limits>
-#include <optional>
 
+#include "kernels/matmul.h"
+#include "kernels/vector.h"
 #include "tasks/points.h"
 #include "tasks/tasks.h"
 
@@ -12,21 +13,40 @@ namespace headroom {
 
 namespace {
 
-// The first j, other than `but`, with the largest sign * <x_j, asker>; none where no inner product
-// is a number.
-std::optional<std::size_t> nearest(View<const float, 2> x, const float* asker, float sign,
-                                   std::size_t but) {
-  const std::size_t d = x.dim(1);
-  float best = -std::numeric_limits<float>::infinity();
-  std::optional<std::size_t> answer;
-  for (std::size_t j = 0; j < x.dim(0); ++j) {
-    const float score = sign * dot(asker, x.data + j * d, d);
-    if (score > best && j != but) {
-      best = score;
-      answer = j;
+constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+// answer(asker, j): the first j with the largest sign * <x_j, asker>, other than the asker's own
+// number where the points ask themselves (askers = x); kNone where no inner product is a number.
+// Products of a block of askers with a block of points are one matrix product.
+template <class Answer>
+void for_nearest(View<const float, 2> x, View<const float, 2> askers, float sign,
+                 const Answer& answer) {
+  constexpr std::size_t kAskers = 16, kPoints = 64;
+  constexpr float kLowest = -std::numeric_limits<float>::infinity();
+  const bool self = x.data == askers.data;
+  float scores[kAskers * kPoints];
+  for (std::size_t i = 0; i < askers.dim(0); i += kAskers) {
+    const std::size_t n = std::min(kAskers, askers.dim(0) - i);
+    float best[kAskers];
+    std::size_t of[kAskers];
+    std::fill_n(best, n, kLowest);
+    std::fill_n(of, n, kNone);
+    for (std::size_t j = 0; j < x.dim(0); j += kPoints) {
+      const std::size_t m = std::min(kPoints, x.dim(0) - j);
+      kernels::matmul_unrecorded({scores, n, m, m}, askers.range(i, n), kernels::Transpose::kNo, x.range(j, m),
+                      kernels::Transpose::kYes, sign, 0.0f);
+      for (std::size_t a = 0; a < n; ++a) {
+        float* row = scores + a * m;
+        if (self && i + a >= j && i + a < j + m) row[i + a - j] = kLowest;
+        const std::size_t at = kernels::first_largest(row, m);
+        if (row[at] > best[a]) {
+          best[a] = row[at];
+          of[a] = j + at;
+        }
+      }
     }
+    for (std::size_t a = 0; a < n; ++a) answer(i + a, of[a]);
   }
-  return answer;
 }
 
 class NearestNeighbor final : public Task {
@@ -107,21 +127,19 @@ void fill_set(Random& random, const TaskConfig& config, View<float, 2> x) {
 
 void answer_self_queries(QueryMode query, View<const float, 2> x, View<float, 2> target) {
   assert(x.dims == target.dims && query != QueryMode::kSeparate);
-  const std::size_t n = x.dim(0), d = x.dim(1);
+  const std::size_t d = x.dim(1);
   const float sign = query == QueryMode::kSelfFarthest ? -1.0f : 1.0f;
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::size_t answer = nearest(x, x.data + i * d, sign, i).value_or(i);
-    std::copy_n(x.data + answer * d, d, target.data + i * d);
-  }
+  for_nearest(x, x, sign, [&](std::size_t i, std::size_t answer) {
+    std::copy_n(x.data + (answer == kNone ? i : answer) * d, d, target.data + i * d);
+  });
 }
 
 void answer_queries(View<const float, 2> x, View<const float, 2> y, View<float, 2> target) {
   assert(y.dims == target.dims && x.dim(1) == y.dim(1) && x.dim(0) > 0);
   const std::size_t d = x.dim(1);
-  for (std::size_t p = 0; p < y.dim(0); ++p) {
-    const std::size_t answer = nearest(x, y.data + p * d, 1.0f, x.dim(0)).value_or(0);
-    std::copy_n(x.data + answer * d, d, target.data + p * d);
-  }
+  for_nearest(x, y, 1.0f, [&](std::size_t p, std::size_t answer) {
+    std::copy_n(x.data + (answer == kNone ? 0 : answer) * d, d, target.data + p * d);
+  });
 }
 
 void answer_differences(View<const float, 2> x, View<const float, 2> y, double scale,
