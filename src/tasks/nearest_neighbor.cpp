@@ -145,13 +145,16 @@ void answer_queries(View<const float, 2> x, View<const float, 2> y, View<float, 
 void answer_differences(View<const float, 2> x, View<const float, 2> y, double scale,
                         View<float, 2> target) {
   assert(y.dims == target.dims && x.dim(1) == y.dim(1) && x.dim(0) > 0);
-  const std::size_t n = x.dim(0), d = x.dim(1);
+  const std::size_t d = x.dim(1);
   const float factor = static_cast<float>(scale);
-  for (std::size_t p = 0; p < y.dim(0); ++p) {
-    const float* near = x.data + nearest(x, y.data + p * d, 1.0f, n).value_or(0) * d;
-    const float* far = x.data + nearest(x, y.data + p * d, -1.0f, n).value_or(0) * d;
-    for (std::size_t c = 0; c < d; ++c) target.data[p * d + c] = factor * (near[c] - far[c]);
-  }
+  const auto point = [&](std::size_t j) { return x.data + (j == kNone ? 0 : j) * d; };
+  for_nearest(x, y, 1.0f, [&](std::size_t p, std::size_t near) {
+    std::copy_n(point(near), d, target.data + p * d);
+  });
+  for_nearest(x, y, -1.0f, [&](std::size_t p, std::size_t far) {
+    float* const answer = target.data + p * d;
+    for (std::size_t c = 0; c < d; ++c) answer[c] = factor * (answer[c] - point(far)[c]);
+  });
 }
 
 std::unique_ptr<Task> make_nearest_neighbor(const TaskConfig& config) {
