@@ -59,10 +59,8 @@ class NearestNeighbor final : public Task {
  public:
   explicit NearestNeighbor(const TaskConfig& config) : Task(config) {}
 
-  // Antipodal sets hold x_1 .. x_points, then -x_1 .. -x_points.
   TaskShape shape(Stage) const override {
-    const std::size_t n = config_.points * (config_.points_from == PointsFrom::kAntipodal ? 2 : 1);
-    const std::size_t queries = query_tokens(config_);
+    const std::size_t n = set_size(config_), queries = query_tokens(config_);
     return {.tokens = n,
             .queries = queries,
             .input_dim = config_.dim,
@@ -73,21 +71,9 @@ class NearestNeighbor final : public Task {
   // The points are drawn first: configs that differ in `query` alone see the same ones.
   void draw(Draws draws, Stage, View<float, 2> input, View<float, 2> query,
             View<float, 2> target) const override {
-    Random& random = draws.item;
-    switch (config_.points_from) {
-      case PointsFrom::kSphere:
-        fill_sphere(random, input);
-        break;
-      case PointsFrom::kOrthonormal:
-        fill_orthonormal(random, input);
-        break;
-      case PointsFrom::kAntipodal:
-        fill_sphere(random, input.range(0, config_.points));
-        mirror(input);
-        break;
-    }
+    fill_set(draws.item, config_, input);
     if (config_.query == QueryMode::kSeparate) {
-      fill_sphere(random, query);
+      fill_sphere(draws.item, query);
       answer_queries(input, query, target);
     } else {
       answer_self_queries(config_.query, input, target);
@@ -125,6 +111,26 @@ class NearestNeighbor final : public Task {
 
 }  // namespace
 
+std::size_t set_size(const TaskConfig& config) {
+  return config.points * (config.points_from == PointsFrom::kAntipodal ? 2 : 1);
+}
+
+void fill_set(Random& random, const TaskConfig& config, View<float, 2> x) {
+  assert(x.dim(0) == set_size(config));
+  switch (config.points_from) {
+    case PointsFrom::kSphere:
+      fill_sphere(random, x);
+      break;
+    case PointsFrom::kOrthonormal:
+      fill_orthonormal(random, x);
+      break;
+    case PointsFrom::kAntipodal:
+      fill_sphere(random, x.range(0, config.points));
+      mirror(x);
+      break;
+  }
+}
+
 void answer_self_queries(QueryMode query, View<const float, 2> x, View<float, 2> target) {
   assert(x.dims == target.dims && query != QueryMode::kSeparate);
   const std::size_t d = x.dim(1);
@@ -139,6 +145,21 @@ void answer_queries(View<const float, 2> x, View<const float, 2> y, View<float, 
   const std::size_t d = x.dim(1);
   for_nearest(x, y, 1.0f, [&](std::size_t p, std::size_t answer) {
     std::copy_n(x.data + (answer == kNone ? 0 : answer) * d, d, target.data + p * d);
+  });
+}
+
+void answer_differences(View<const float, 2> x, View<const float, 2> y, double scale,
+                        View<float, 2> target) {
+  assert(y.dims == target.dims && x.dim(1) == y.dim(1) && x.dim(0) > 0);
+  const std::size_t d = x.dim(1);
+  const float factor = static_cast<float>(scale);
+  const auto point = [&](std::size_t j) { return x.data + (j == kNone ? 0 : j) * d; };
+  for_nearest(x, y, 1.0f, [&](std::size_t p, std::size_t near) {
+    std::copy_n(point(near), d, target.data + p * d);
+  });
+  for_nearest(x, y, -1.0f, [&](std::size_t p, std::size_t far) {
+    float* const answer = target.data + p * d;
+    for (std::size_t c = 0; c < d; ++c) answer[c] = factor * (answer[c] - point(far)[c]);
   });
 }
 
