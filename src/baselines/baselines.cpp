@@ -8,6 +8,7 @@ namespace headroom {
 namespace {
 
 bool retrieval(TaskType task) { return task == TaskType::kNearestNeighbor; }
+bool product(TaskType task) { return task == TaskType::kInnerProduct; }
 bool linear(TaskType task) { return task == TaskType::kLinearRegression; }
 bool signs(TaskType task) { return task == TaskType::kLinearClassification; }
 bool regression(TaskType task) { return is_in_context(task) && !signs(task); }
@@ -37,6 +38,22 @@ constexpr std::array kRows{
                 .sentence = "finds the wanted point by comparing all pairs: loss 0",
                 .serves = retrieval,
                 .make = make_exact},
+
+    BaselineRow{.name = "zero",
+                .sentence = "predicts 0: normalized_loss 1, as the best linear map of the points "
+                            "and the query",
+                .serves = product,
+                .make = make_zero,
+                .reference = true},
+    BaselineRow{.name = "best_bilinear_form",
+                .sentence = "c <sum of the points, query>, c by least squares: what a head of "
+                            "linear attention of full rank gives",
+                .serves = product,
+                .make = make_bilinear_form},
+    BaselineRow{.name = "exact",
+                .sentence = "the formula itself: loss 0",
+                .serves = product,
+                .make = make_exact_inner_product},
 
     BaselineRow{.name = "zero",
                 .sentence = "predicts 0: error 1 at every position",
