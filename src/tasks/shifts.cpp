@@ -247,7 +247,7 @@ constexpr std::array kRows{
              .serves = in_context,
              .make = [](const ShiftSetting&) { return std::make_unique<Shift>(); },
              .parameter = "FACTOR",
-             .value = 2,
+             .value = 1.5,
              .longer = true},
 };
 

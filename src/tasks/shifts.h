@@ -76,7 +76,7 @@ std::vector<ShiftChoice> choose_shifts(const TaskConfig& task, std::span<const s
 // The task under a shift at its final stage. Where the query is replaced one task for each of at
 // most kMostPrefixes evenly spaced numbers of examples, whose one prediction is that query's; else
 // one with all its predictions.
-inline constexpr std::size_t kMostPrefixes = 9;
+inline constexpr std::size_t kMostPrefixes = 5;
 struct ShiftedTask {
   std::vector<std::unique_ptr<Task>> prompts;
   std::vector<std::size_t> examples;  // that each prediction has seen, of all prompts in a row

@@ -56,8 +56,8 @@ TEST_F(Eval, ShiftsStandInOneTableWithTheBaselines) {
   }
   for (const char* column : {"model", "zero", "averaging", "nearest_3", "least_squares", "tree"})
     EXPECT_NE(shifts.find(column), std::string::npos) << column;
-  // The learned table has 18 rows, 18 points take 36.
-  EXPECT_NE(shifts.find("more_points=2: left out, its prompts of 36 tokens are longer than "
+  // The learned table has 18 rows, 14 points take 28.
+  EXPECT_NE(shifts.find("more_points=1.5: left out, its prompts of 28 tokens are longer than "
                         "model.positions.length = 18\n"),
             std::string::npos)
       << shifts;
@@ -78,7 +78,7 @@ TEST_F(Eval, ShiftsInJsonLeaveTheRestAsItIs) {
   const json::Value& shifts = *all.find("shifts");
   ASSERT_EQ(shifts.object()->size(), 11u);
   EXPECT_EQ(shifts.object()->front().first, "scale_x=3");
-  EXPECT_EQ(json::write(*shifts.find("more_points=2"), 0).find("{\"left_out\": "), 0u);
+  EXPECT_EQ(json::write(*shifts.find("more_points=1.5"), 0).find("{\"left_out\": "), 0u);
   const json::Value &scaled = *shifts.find("scale_x=3"), &seen = *shifts.find("seen_query");
   // Least squares and the zero predictor do not care for the scale of x: errors are relative.
   for (const char* name : {"zero", "least_squares"}) {
@@ -112,11 +112,11 @@ TEST_F(Eval, ShiftsDoNotDependOnBatchOrThreads) {
     args.insert(args.end(), {"--set", "eval.batch=7"});
     return eval_json(args);
   }();
-  for (const char* name : {"opposite_orthants", "more_points=2"}) {
+  for (const char* name : {"opposite_orthants", "more_points=1.5"}) {
     const double loss = number(*whole.find("shifts")->find(name), "loss");
     EXPECT_NEAR(number(*batched.find("shifts")->find(name), "loss"), loss, 1e-5 * loss);
   }
-  EXPECT_EQ(whole.find("shifts")->find("more_points=2")->find("positions")->array()->size(), 18u);
+  EXPECT_EQ(whole.find("shifts")->find("more_points=1.5")->find("positions")->array()->size(), 14u);
 }
 
 TEST_F(Eval, ShiftMistakesAreOneLine) {
@@ -142,9 +142,9 @@ TEST_F(Eval, DescribeListsShiftsAndBounds) {
   for (const char* part :
        {"`headroom eval --shift`", "  scale_x=FACTOR   (default 2; all in context)",
         "  noisy_labels=SIGMA   (default 1; all in context but linear_classification)",
-        "  seen_query   (all in context)", "at most 9"})
+        "  seen_query   (all in context)", "at most 5"})
     EXPECT_NE(shifts.find(part), std::string::npos) << part << "\n" << shifts;
-  EXPECT_NE(run({"describe", "shifts", "--markdown"}).out.find("| `more_points=FACTOR` | 2 |"),
+  EXPECT_NE(run({"describe", "shifts", "--markdown"}).out.find("| `more_points=FACTOR` | 1.5 |"),
             std::string::npos);
   const std::string bounds = run({"describe", "bounds"}).out;
   for (const char* part : {"theorem_2: ", "Omega((dim / r)^(1 / eps))", "constants are not stated",

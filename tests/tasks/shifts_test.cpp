@@ -106,11 +106,9 @@ TEST(Shifts, MistakesSayWhatIsWrong) {
 TEST(Shifts, QueriesAreAskedForAtEvenlySpacedNumbersOfExamples) {
   using Examples = std::vector<std::size_t>;
   const TaskConfig config = regression(20, 41);
-  EXPECT_EQ(shifted(config, "random_orthants").examples,
-            (Examples{0, 5, 10, 15, 20, 25, 30, 35, 40}));
+  EXPECT_EQ(shifted(config, "random_orthants").examples, (Examples{0, 10, 20, 30, 40}));
   EXPECT_EQ(shifted(config, "seen_query").examples.front(), 1u);
-  EXPECT_EQ(shifted(config, "orthogonal_query").examples,
-            (Examples{0, 2, 5, 7, 10, 12, 14, 17, 19}));
+  EXPECT_EQ(shifted(config, "orthogonal_query").examples, (Examples{0, 5, 10, 14, 19}));
   EXPECT_EQ(shifted(regression(20, 3), "opposite_orthants").examples, (Examples{0, 1, 2}));
   EXPECT_EQ(shifted(config, "scale_x").examples.size(), 41u);
   const ShiftedTask longer = shifted(config, "more_points=1.5");

@@ -58,12 +58,13 @@ TEST(EvaluateShifts, LongerPromptsNeedPositionsForThem) {
         job.task, resolve(job.model, model_io(*task)), choose_shifts(job.task, names), 0);
     return plan.back().choice.row->longer && plan.back().choice.left_out.empty();
   };
-  job.model.positions.type = PositionsType::kLearned;
+  ASSERT_EQ(job.model.positions.type, PositionsType::kLearned);
   EXPECT_FALSE(longer(all));
-  expect_error([&] { longer(named); }, {"shift more_points=2", "model.positions.length"});
+  expect_error([&] { longer(named); }, {"shift more_points=1.5", "model.positions.length"});
   job.model.positions.length = 200;
   EXPECT_TRUE(longer(named));
   job.model.positions.type = PositionsType::kAlibi;
+  job.model.positions.length.reset();
   EXPECT_TRUE(longer(all));
 }
 
