@@ -4,7 +4,9 @@
 #include <array>
 #include <cassert>
 #include <limits>
+#include <string>
 
+#include "core/memory.h"
 #include "core/parallel.h"
 #include "model/transformer.h"
 
@@ -48,6 +50,28 @@ struct Model<S>::Impl {
   }
 };
 
+namespace {
+
+// Names what takes the most, and the keys that it comes from.
+template <class S>
+void check_memory(std::size_t n_parameters, std::size_t n_activations, std::size_t sequences,
+                  bool training) {
+  const double of_parameters = sizeof(S) * static_cast<double>(n_parameters);
+  const double of_activations = sizeof(S) * static_cast<double>(n_activations);
+  const bool large_batch = of_activations > of_parameters;
+  const std::string batch =
+      std::to_string(sequences) + (sequences == 1 ? " sequence" : " sequences");
+  require_memory(of_parameters + of_activations,
+                 "the model with " + batch + " at once (" + bytes_text(of_parameters) +
+                     (training ? " of parameters and gradients, " : " of parameters, ") +
+                     bytes_text(of_activations) + " of activations)",
+                 large_batch ? "a smaller train.batch (or more train.accumulate), eval.batch or "
+                               "task.points needs less"
+                             : "a smaller model.width, model.layers or fewer heads need less");
+}
+
+}  // namespace
+
 template <class S>
 Model<S>::Model(const ModelConfig& config, const ModelIo& io, std::size_t max_batch, bool training,
                 bool inspected)
@@ -76,6 +100,10 @@ Model<S>::Model(const ModelConfig& config, const ModelIo& io, std::size_t max_ba
   Arena<S> measure;
   (void)measure.take(n);
   if (training) (void)measure.take(n);
+  Arena<S> measure_activations;
+  transformer_cache(m.cache, measure_activations, m.config, io, max_batch, io.tokens, io.queries,
+                    m.n_threads, training, inspected);
+  check_memory<S>(measure.used(), measure_activations.used(), max_batch, training);
   m.memory = Arena<S>(measure.used());
   m.flat_params = m.memory.take(n);
   Binder<S> bind(m.flat_params.data);
@@ -85,9 +113,6 @@ Model<S>::Model(const ModelConfig& config, const ModelIo& io, std::size_t max_ba
     Binder<S> bind_grads(m.flat_grads.data);
     m.grads = transformer_params(bind_grads, m.config, io);
   }
-  Arena<S> measure_activations;
-  transformer_cache(m.cache, measure_activations, m.config, io, max_batch, io.tokens, io.queries,
-                    m.n_threads, training, inspected);
   m.activations = Arena<S>(measure_activations.used());
 }
 
