@@ -32,7 +32,7 @@ plot_python() {
 # Whether what a package brings is there, from wherever it came.
 have() {
   case $1 in
-    g++ | cmake | git | python3 | parallel | ccache | clang-format | clang-tidy | shellcheck) command -v "$1" >/dev/null ;;
+    g++ | cmake | git | python3 | parallel | ccache | clang | clang-format | clang-tidy | shellcheck) command -v "$1" >/dev/null ;;
     ninja-build) command -v ninja >/dev/null ;;
     python3-matplotlib | python3-pandas) plot_python >/dev/null ;;
     # A library: Debian's word for it. Elsewhere CMake looks, and names what it does not find.

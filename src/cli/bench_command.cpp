@@ -3,6 +3,7 @@
 #include "cli/run_arguments.h"
 #include "cli/table.h"
 #include "core/json.h"
+#include "core/memory.h"
 #include "core/parallel.h"
 #include "model/budget.h"
 #include "tasks/task.h"

@@ -8,6 +8,7 @@
 #include "cli/run_arguments.h"
 #include "cli/table.h"
 #include "config/write.h"
+#include "core/memory.h"
 #include "core/parallel.h"
 #include "model/budget.h"
 #include "model/gradient_check.h"

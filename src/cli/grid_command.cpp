@@ -10,23 +10,12 @@
 #include "config/write.h"
 #include "core/file.h"
 #include "core/numbers.h"
+#include "core/spelling.h"
 
 namespace headroom {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A word as POSIX shells read it back.
-std::string shell_word(const std::string& word) {
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_./=,:@%+-").find(c) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
-  std::string out = "'";
-  for (char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
 
 std::string command_of(const Sweep& sweep, const SweepPoint& point) {
   std::string line = "headroom train " + shell_word(sweep.base);

@@ -38,7 +38,8 @@ void print(std::string_view text) {
 
 void print_error(std::string_view message) {
   std::string line = "headroom: ";
-  for (char c : message) line += c == '\n' || c == '\r' ? ' ' : c;
+  for (char c : message)  // one line, whatever a file's name holds
+    line += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? ' ' : c;
   line += '\n';
   (void)write_all(STDERR_FILENO, line);  // there is nowhere left to complain
 }

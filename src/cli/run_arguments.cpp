@@ -16,6 +16,7 @@ void threads_flag(CommandLine& line, std::optional<std::uint64_t>& threads) {
 std::string choose_threads(const std::optional<std::uint64_t>& threads) {
   const ThreadChoice choice =
       threads ? ThreadChoice{static_cast<int>(*threads), "--threads"} : default_threads();
+  require_threads(choice.threads, choice.reason);
   set_threads(choice.threads);
   return std::to_string(choice.threads) + (choice.threads == 1 ? " thread (" : " threads (") +
          choice.reason + ")";

@@ -54,11 +54,4 @@ std::string short_number(double value) {
   return scientific(value, 2);
 }
 
-std::string bytes_text(double bytes) {
-  constexpr std::array units{"B", "kB", "MB", "GB", "TB"};
-  std::size_t unit = 0;
-  for (; bytes >= 1000 && unit + 1 < units.size(); ++unit) bytes /= 1000;
-  return fixed(bytes, unit == 0 ? 0 : 1) + " " + units[unit];
-}
-
 }  // namespace headroom

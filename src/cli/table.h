@@ -14,6 +14,5 @@ std::string fixed(double value, int digits);       // "0.0712"
 std::string grouped(std::uint64_t value);          // "9,534,977"
 std::string scientific(double value, int digits);  // "4.1e-15"
 std::string short_number(double value);            // "1.53e+11" beyond a million, else plain
-std::string bytes_text(double bytes);              // "1.2 GB"
 
 }  // namespace headroom

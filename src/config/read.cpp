@@ -39,6 +39,9 @@ std::vector<std::string> take_extends(json::Value& document) {
     if (path == nullptr || path->empty()) {
       fail(value.origin.text() + ": extends: expected a path or a list of paths");
     }
+    if (has_control_character(*path)) {
+      fail(value.origin.text() + ": extends: " + in_quotes(*path) + " has a control character");
+    }
     return *path;
   };
   if (value.is_null()) return {};

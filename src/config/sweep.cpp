@@ -59,6 +59,7 @@ std::vector<Skip> read_skips(const json::Value& list, const std::vector<SweepAxi
   for (const SweepAxis& axis : axes)
     for (const SweepColumn& column : axis.columns) keys.push_back(column.key);
   std::vector<Skip> skips;
+  std::size_t n_values = 0;
   for (const json::Value& entry : *list.array()) {
     const std::string path = "skip[" + std::to_string(skips.size()) + "]";
     const json::Object* object = entry.object();
@@ -75,11 +76,15 @@ std::vector<Skip> read_skips(const json::Value& list, const std::vector<SweepAxi
       const bool takes_lists =
           column->kind == Fields::Kind::kReals || column->kind == Fields::Kind::kTexts;
       std::vector<std::string> values;
+      CanonicalValues canonical(key);
       if (const json::Array* some = value.array(); some != nullptr && !takes_lists) {
-        for (const json::Value& one : *some) values.push_back(canonical_value(key, one));
+        for (const json::Value& one : *some) values.push_back(canonical(one));
       } else {
-        values.push_back(canonical_value(key, value));
+        values.push_back(canonical(value));
       }
+      n_values += values.size();
+      if (n_values > kMaxSweepPoints)
+        sweep_error(list, "skip", "more than " + std::to_string(kMaxSweepPoints) + " values");
       skip.conditions.emplace_back(key, values);
     }
     skips.push_back(std::move(skip));
@@ -107,22 +112,17 @@ class Expansion {
   Expansion(const json::Value& document, const std::string& source)
       : document_(document), source_(source), folder_(fs::path(source).parent_path()) {}
 
-  Sweep run() {
+  Sweep run(std::size_t max_points) {
     check_keys();
     read_out();
     read_base();
-    axes_ = read_axes(member("axes"));
+    axes_ = read_axes(member("axes"), max_points);
     name_ = document_.find("name") == nullptr ? default_name(axes_, document_)
                                               : parse_name(*document_.find("name"));
     skips_ = read_skips(optional_member("skip"), axes_);
     skip_invalid_ = read_invalid();
     std::size_t n = 1;
-    for (const SweepAxis& axis : axes_) {
-      if (axis.size > kMaxSweepPoints / n)
-        sweep_error(member("axes"), "axes",
-                    "more than " + std::to_string(kMaxSweepPoints) + " points");
-      n *= axis.size;
-    }
+    for (const SweepAxis& axis : axes_) n *= axis.size;
     for (std::size_t i = 0; i < n; ++i) add_point(i);
     finish(n);
     return std::move(sweep_);
@@ -156,10 +156,8 @@ class Expansion {
   // A path that can stand in a line of output and is no flag.
   std::string checked_path(const json::Value& value, const std::string& key,
                            const std::string& path) const {
-    const bool control = std::any_of(path.begin(), path.end(), [](char c) {
-      return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
-    });
-    if (control) sweep_error(value, key, in_quotes(path) + " has a control character");
+    if (has_control_character(path))
+      sweep_error(value, key, in_quotes(path) + " has a control character");
     return path.starts_with('-') ? "./" + path : path;
   }
 
@@ -309,10 +307,12 @@ const char* const kSweepExample = R"({
 }
 )";
 
-Sweep read_sweep(const std::string& path) { return Expansion(json::parse_file(path), path).run(); }
+Sweep read_sweep(const std::string& path) {
+  return Expansion(json::parse_file(path), path).run(kMaxSweepPoints);
+}
 
-Sweep read_sweep_text(std::string_view text, const std::string& source) {
-  return Expansion(json::parse(text, source), source).run();
+Sweep read_sweep_text(std::string_view text, const std::string& source, std::size_t max_points) {
+  return Expansion(json::parse(text, source), source).run(max_points);
 }
 
 }  // namespace headroom

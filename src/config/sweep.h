@@ -22,6 +22,8 @@ std::span<const SweepKey> sweep_keys();
 // A sweep file that shows them all.
 extern const char* const kSweepExample;
 
+inline constexpr std::size_t kMaxSweepPoints = 10'000;  // of a sweep, and values of an axis
+
 struct SweepPoint {
   std::string name;
   std::vector<std::pair<std::string, json::Value>> values;  // dotted keys, in the axes' order
@@ -49,6 +51,7 @@ Sweep read_sweep(const std::string& path);
 
 // The same from a text; `source` names it in messages, and its folder is where "base" and "extends"
 // begin.
-Sweep read_sweep_text(std::string_view text, const std::string& source);
+Sweep read_sweep_text(std::string_view text, const std::string& source,
+                      std::size_t max_points = kMaxSweepPoints);
 
 }  // namespace headroom

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-#include "config/run_config.h"
+#include "config/sweep.h"
 #include "core/error.h"
 #include "core/numbers.h"
 #include "core/spelling.h"
@@ -24,6 +24,10 @@ double rounded(double value) {
                                  std::chars_format::scientific, 11)
                        .ptr;
   return read_real({buffer.data(), static_cast<std::size_t>(end - buffer.data())}).value;
+}
+
+[[noreturn]] void too_many_values(const json::Value& at, const std::string& path) {
+  sweep_error(at, path, "more than " + std::to_string(kMaxSweepPoints) + " values");
 }
 
 // { "from": 1e-4, "to": 1e-2, "count": 5, "scale": "log" }
@@ -54,7 +58,7 @@ class Range {
     const std::uint64_t span = from < to ? to - from : from - to;
     if (log_) return whole_log(from, to);
     const std::uint64_t steps = count_ ? *count_ - 1 : span;
-    if (steps >= kMaxSweepPoints) too_many();
+    if (steps >= kMaxSweepPoints) too_many_values(range_, path_);
     if (span % steps != 0) {
       sweep_error(range_, path_,
                   "a count of " + std::to_string(*count_) + " from " + std::to_string(from) +
@@ -108,9 +112,6 @@ class Range {
 
   [[noreturn]] void equal_ends() const {
     sweep_error(range_, path_, "\"from\" and \"to\" are equal");
-  }
-  [[noreturn]] void too_many() const {
-    sweep_error(range_, path_, "more than " + std::to_string(kMaxSweepPoints) + " values");
   }
 
   std::uint64_t whole_end(const std::string& key) const {
@@ -197,12 +198,13 @@ SweepColumn read_column(const std::string& key, const json::Value& value) {
     column.values = read_range(value, field, key);
   } else if (const json::Array* list = value.array()) {
     if (list->empty()) sweep_error(value, key, "the list of values is empty");
+    if (list->size() > kMaxSweepPoints) too_many_values(value, key);
     column.values = *list;
   } else {
     sweep_error(value, key, "expected a list of values, or a range { \"from\": ..., \"to\": ... }");
   }
-  for (const json::Value& entry : column.values)
-    column.canonical.push_back(canonical_value(key, entry));
+  CanonicalValues canonical(key);
+  for (const json::Value& entry : column.values) column.canonical.push_back(canonical(entry));
   return column;
 }
 
@@ -244,12 +246,13 @@ void sweep_error(const json::Value& at, const std::string& path, const std::stri
   throw Error(Exit::kUsage, at.origin.text() + ": " + path + ": " + message);
 }
 
-std::string canonical_value(const std::string& key, const json::Value& value) {
-  RunConfig config;
-  Fields fields;
-  config.declare(fields);
-  read_fields(json::nested(key, value), fields, Applicability::kIgnored);
-  return json::write(field_value(field_at(fields, key, value.origin.text())), 0);
+CanonicalValues::CanonicalValues(std::string key) : key_(std::move(key)) {
+  config_.declare(fields_);
+}
+
+std::string CanonicalValues::operator()(const json::Value& value) {
+  read_fields(json::nested(key_, value), fields_, Applicability::kIgnored);
+  return json::write(field_value(field_at(fields_, key_, value.origin.text())), 0);
 }
 
 std::string set_text(const json::Value& value) {
@@ -259,7 +262,7 @@ std::string set_text(const json::Value& value) {
   return plain ? *text : json::write(value, 0);
 }
 
-std::vector<SweepAxis> read_axes(const json::Value& list) {
+std::vector<SweepAxis> read_axes(const json::Value& list, std::size_t max_points) {
   const json::Array* entries = list.array();
   if (entries == nullptr || entries->empty()) {
     sweep_error(list, "axes",
@@ -267,6 +270,7 @@ std::vector<SweepAxis> read_axes(const json::Value& list) {
   }
   std::vector<SweepAxis> axes;
   std::vector<std::pair<std::string, std::size_t>> seen;  // keys and their lines
+  std::size_t n_points = 1;
   for (std::size_t i = 0; i < entries->size(); ++i) {
     const json::Value& entry = (*entries)[i];
     const std::string path = "axes[" + std::to_string(i) + "]";
@@ -283,6 +287,9 @@ std::vector<SweepAxis> read_axes(const json::Value& list) {
       }
       seen.emplace_back(column.key, column.line);
     }
+    if (axes.back().size > max_points / n_points)
+      sweep_error(list, "axes", "more than " + std::to_string(max_points) + " points");
+    n_points *= axes.back().size;
   }
   return axes;
 }

@@ -16,6 +16,7 @@
 #include <memory>
 #include <new>
 
+#include "core/memory.h"
 #include "core/view.h"
 
 namespace headroom {
@@ -28,12 +29,14 @@ class Arena {
   Arena() = default;  // measures only
   explicit Arena(std::size_t n_elements) : capacity_(n_elements), memory_(allocate(n_elements)) {}
 
-  // The next view of these dimensions, zero when fresh, aligned to a cache line.
+  // The next view of these dimensions, zero when fresh, aligned to a cache line. Sizes that no
+  // machine can hold throw Error(kUsage).
   template <class... D>
   View<T, sizeof...(D)> take(D... dims) {
     View<T, sizeof...(D)> view{nullptr, {static_cast<std::size_t>(dims)...}};
     const std::size_t per_line = std::max<std::size_t>(1, kCacheLineBytes / sizeof(T));
-    const std::size_t n = (view.size() + per_line - 1) / per_line * per_line;
+    const std::size_t n = (checked_size(view.dims) + per_line - 1) / per_line * per_line;
+    if (used_ + n > kMaxElements) too_large();
     if (memory_) {
       assert(used_ + n <= capacity_);
       view.data = memory_.get() + used_;
@@ -55,6 +58,8 @@ class Arena {
   static T* allocate(std::size_t n) {
     const std::size_t bytes = (std::max<std::size_t>(n, 1) * sizeof(T) + kCacheLineBytes - 1) /
                               kCacheLineBytes * kCacheLineBytes;
+    require_memory(static_cast<double>(bytes), "a buffer",
+                   "a smaller train.batch, eval.batch or task needs less");
     void* p = std::aligned_alloc(kCacheLineBytes, bytes);
     if (p == nullptr) throw std::bad_alloc();
     std::uninitialized_fill_n(static_cast<T*>(p), bytes / sizeof(T), T{});

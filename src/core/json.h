@@ -69,7 +69,8 @@ Value parse(std::string_view document, const std::string& source);
 // Error(Exit::kFile) with the path; one over kMaxBytes is Error(Exit::kUsage), before it is read.
 Value parse_file(const std::string& path);
 
-// JSON text: `indent` spaces a level and arrays of plain values on one line; 0 = everything on one
+// JSON text, always UTF-8 (malformed bytes of a text become U+FFFD): `indent` spaces a level and
+// arrays of plain values on one line; 0 = everything on one
 // line without spaces. No final newline.
 std::string write(const Value& value, int indent = 2);
 

@@ -4,15 +4,24 @@
 
 #include "core/json.h"
 #include "core/numbers.h"
+#include "core/spelling.h"
 
 namespace headroom::json {
 namespace {
 
+// What is no UTF-8, as a file name may be, becomes U+FFFD: JSON has no other way.
 void write_text(std::string& out, std::string_view text) {
   out += '"';
-  for (char c : text) {
+  while (!text.empty()) {
+    char32_t unused = 0;
+    const std::size_t n = utf8_length(text, unused);
+    const std::string_view character = text.substr(0, std::max<std::size_t>(n, 1));
+    text.remove_prefix(character.size());
+    const char c = character.front();
     const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
+    if (n == 0) {
+      out += "\uFFFD";
+    } else if (c == '"' || c == '\\') {
       out += '\\';
       out += c;
     } else if (c == '\n') {
@@ -24,7 +33,7 @@ void write_text(std::string& out, std::string_view text) {
       std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(byte));
       out += escape;
     } else {
-      out += c;
+      out += character;
     }
   }
   out += '"';

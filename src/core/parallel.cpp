@@ -6,11 +6,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <mutex>
 #include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "core/cgroup.h"
+#include "core/error.h"
+#include "core/spelling.h"
 
 namespace headroom {
 namespace {
@@ -20,36 +28,19 @@ int configured_threads = 0;  // 0 = not set yet
 // Cores granted by the CPU quota of this process's cgroup (version 2, then 1), or 0 where there is
 // none. The tightest quota on the way up counts.
 double cgroup_quota() {
-  std::ifstream groups("/proc/self/cgroup");
   double best = 0;
-  const auto take = [&](double quota, double period) {
-    if (quota > 0 && period > 0 && (best == 0 || quota / period < best)) best = quota / period;
-  };
-  for (std::string line; std::getline(groups, line);) {
-    const std::size_t colon = line.find(':'), colon2 = line.find(':', colon + 1);
-    if (colon == std::string::npos || colon2 == std::string::npos) continue;
-    const std::string controllers = line.substr(colon + 1, colon2 - colon - 1);
-    std::filesystem::path group = line.substr(colon2 + 1);
-    const bool v2 = controllers.empty();
-    if (!v2 && controllers.find("cpu") == std::string::npos) continue;
-    const std::filesystem::path root = v2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/cpu";
-    for (;;) {
-      const std::filesystem::path folder = root / group.relative_path();
-      if (v2) {
-        std::ifstream file(folder / "cpu.max");
-        std::string quota;
-        double period = 0;
-        if (file >> quota >> period && quota != "max") take(std::atof(quota.c_str()), period);
-      } else {
-        double quota = 0, period = 0;
-        std::ifstream(folder / "cpu.cfs_quota_us") >> quota;
-        std::ifstream(folder / "cpu.cfs_period_us") >> period;
-        take(quota, period);
-      }
-      if (group.relative_path().empty()) break;
-      group = group.parent_path();
+  for_each_cgroup("cpu", [&](const std::filesystem::path& folder, int version) {
+    double quota = 0, period = 0;
+    if (version == 2) {
+      std::ifstream file(folder / "cpu.max");
+      std::string text;
+      if (file >> text >> period && text != "max") quota = std::atof(text.c_str());
+    } else {
+      std::ifstream(folder / "cpu.cfs_quota_us") >> quota;
+      std::ifstream(folder / "cpu.cfs_period_us") >> period;
     }
-  }
+    if (quota > 0 && period > 0 && (best == 0 || quota / period < best)) best = quota / period;
+  });
   return best;
 }
 
@@ -57,10 +48,18 @@ double cgroup_quota() {
 
 ThreadChoice default_threads() {
   if (const char* text = std::getenv("OMP_NUM_THREADS")) {
-    // OpenMP allows a list, one entry a nesting level; the first counts.
+    // OpenMP allows a list, one entry a nesting level; the first counts. Unset and empty are the
+    // same to a shell script.
     char* end = nullptr;
     const long n = std::strtol(text, &end, 10);
-    if (end != text && n >= 1) return {static_cast<int>(std::min(n, 4096L)), "OMP_NUM_THREADS"};
+    while (*end == ' ') ++end;
+    const bool number = end != text && n >= 1 && (*end == '\0' || *end == ',');
+    if (number) return {static_cast<int>(std::min(n, 4096L)), "OMP_NUM_THREADS"};
+    if (*text != '\0') {
+      throw Error(Exit::kUsage,
+                  "OMP_NUM_THREADS: expected a number of threads, at least 1, found " +
+                      in_quotes(text) + "; --threads N beats it");
+    }
   }
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -70,6 +69,35 @@ ThreadChoice default_threads() {
   if (quota > 0 && std::ceil(quota) < cores)
     return {static_cast<int>(std::ceil(quota)), "cgroup quota"};
   return {cores, "CPU affinity"};
+}
+
+void require_threads(int n, const char* reason) {
+  std::mutex mutex;
+  std::condition_variable done;
+  bool over = false;
+  std::vector<std::thread> started;
+  started.reserve(static_cast<std::size_t>(n));
+  std::string problem;
+  while (problem.empty() && static_cast<int>(started.size()) < n - 1) {
+    try {
+      started.emplace_back([&] {
+        std::unique_lock lock(mutex);
+        done.wait(lock, [&] { return over; });
+      });
+    } catch (const std::system_error& error) {
+      problem = error.code().message();
+    }
+  }
+  {
+    const std::lock_guard lock(mutex);
+    over = true;
+  }
+  done.notify_all();
+  for (std::thread& thread : started) thread.join();
+  if (problem.empty()) return;
+  throw Error(Exit::kUsage, std::string(reason) + ": " + std::to_string(n) +
+                                " threads are more than can be started here, which are " +
+                                std::to_string(started.size() + 1) + " (" + problem + ")");
 }
 
 void limit_spinning(char** argv) {

@@ -37,8 +37,13 @@ struct ThreadChoice {
   const char* reason;  // "OMP_NUM_THREADS", "cgroup quota", "CPU affinity"
 };
 // OMP_NUM_THREADS where it is set, else the cores this process may use: the affinity mask, capped
-// by the cgroup CPU quota (rounded up).
+// by the cgroup CPU quota (rounded up). Throws Error(kUsage) where the variable is no number.
 ThreadChoice default_threads();
+
+// Starts n - 1 threads beside this one, as the first parallel loop will, and ends them again.
+// Throws Error(kUsage) naming `reason` and how many could be started: OpenMP itself ends the
+// process where it cannot start one.
+void require_threads(int n, const char* reason);
 
 // A thread that waits at the end of a parallel loop spins before it sleeps. libgomp spins for
 // milliseconds, which on a busy machine takes the time from the very thread it waits for: a small

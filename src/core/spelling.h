@@ -30,9 +30,15 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 // and what is no UTF-8, cut after about 60 characters.
 std::string in_quotes(std::string_view text);
 
+// The text as one word of a POSIX shell: as it stands, or in single quotes.
+std::string shell_word(std::string_view text);
+
 // The length of the UTF-8 character at the front of the text, 1 to 4; 0 where it is malformed
 // (overlong, a surrogate, beyond U+10FFFF, cut off). `code_point` receives the character.
 std::size_t utf8_length(std::string_view text, char32_t& code_point);
 bool is_utf8(std::string_view text);
+
+// Whether it holds what breaks a line or commands a terminal: a byte below 0x20, or 0x7F.
+bool has_control_character(std::string_view text);
 
 }  // namespace headroom

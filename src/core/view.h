@@ -9,7 +9,30 @@
 #include <span>
 #include <type_traits>
 
+#include "core/error.h"
+
 namespace headroom {
+
+// More elements than any machine holds, and few enough that their bytes can be counted.
+inline constexpr std::size_t kMaxElements = std::size_t{1} << 58;
+
+[[noreturn]] inline void too_large() {
+  throw Error(
+      Exit::kUsage,
+      "these sizes together are beyond any machine's memory; a smaller model, batch or task "
+      "needs less");
+}
+
+// The number of elements of these dimensions. Throws Error(kUsage) beyond kMaxElements, where the
+// product itself would soon wrap.
+inline std::size_t checked_size(std::span<const std::size_t> dims) {
+  std::size_t n = 1;
+  for (const std::size_t d : dims) {
+    if (d != 0 && n > kMaxElements / d) too_large();
+    n *= d;
+  }
+  return n;
+}
 
 template <class T, std::size_t N>
 struct View {

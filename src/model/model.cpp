@@ -4,7 +4,9 @@
 #include <array>
 #include <cassert>
 #include <limits>
+#include <string>
 
+#include "core/memory.h"
 #include "core/parallel.h"
 #include "model/transformer.h"
 
@@ -65,12 +67,15 @@ struct Model<S>::Impl {
   std::vector<TransformerParams<S>> share_params;  // the same, cut into tensors
   std::vector<double> share_losses;
 
-  // Memory for the largest batch of `items`, whose kernels run on `workers` threads.
-  void plan(Activations<S>& a, std::size_t items, std::size_t workers) {
+  // Elements of memory for the largest batch of `items`, whose kernels run on `workers` threads.
+  std::size_t measured(Activations<S>& a, std::size_t items, std::size_t workers) {
     Arena<S> measure;
     transformer_cache(a.cache, measure, config, io, items, io.tokens, io.queries, workers, training,
                       inspected);
-    a.memory = Arena<S>(measure.used());
+    return measure.used();
+  }
+  void plan(Activations<S>& a, std::size_t items, std::size_t workers) {
+    a.memory = Arena<S>(measured(a, items, workers));
   }
 
   void plan_slices() {
@@ -104,6 +109,28 @@ struct Model<S>::Impl {
   }
 };
 
+namespace {
+
+// Names what takes the most, and the keys that it comes from.
+template <class S>
+void check_memory(std::size_t n_parameters, std::size_t n_activations, std::size_t sequences,
+                  bool training) {
+  const double of_parameters = sizeof(S) * static_cast<double>(n_parameters);
+  const double of_activations = sizeof(S) * static_cast<double>(n_activations);
+  const bool large_batch = of_activations > of_parameters;
+  const std::string batch =
+      std::to_string(sequences) + (sequences == 1 ? " sequence" : " sequences");
+  require_memory(of_parameters + of_activations,
+                 "the model with " + batch + " at once (" + bytes_text(of_parameters) +
+                     (training ? " of parameters and gradients, " : " of parameters, ") +
+                     bytes_text(of_activations) + " of activations)",
+                 large_batch ? "a smaller train.batch (or more train.accumulate), eval.batch or "
+                               "task.points needs less"
+                             : "a smaller model.width, model.layers or fewer heads need less");
+}
+
+}  // namespace
+
 template <class S>
 Model<S>::Model(const ModelConfig& config, const ModelIo& io, std::size_t max_batch, bool training,
                 bool inspected)
@@ -121,6 +148,7 @@ Model<S>::Model(const ModelConfig& config, const ModelIo& io, std::size_t max_ba
   Arena<S> measure;
   (void)measure.take(n);
   if (training) (void)measure.take(n);
+  check_memory<S>(measure.used(), m.measured(m.whole, max_batch, m.n_threads), max_batch, training);
   m.memory = Arena<S>(measure.used());
   m.flat_params = m.memory.take(n);
   Binder<S> bind(m.flat_params.data);

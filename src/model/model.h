@@ -41,7 +41,7 @@ class Model {
  public:
   // Plans all memory for batches of up to max_batch sequences; with `training` false only what
   // forward needs. `inspected`: attention() will be asked, so no layer runs as one kernel that
-  // forgets its queries and keys.
+  // forgets its queries and keys. Throws Error(kUsage) where that is more memory than there is.
   Model(const ModelConfig& config, const ModelIo& io, std::size_t max_batch, bool training = true,
         bool inspected = false);
   ~Model();

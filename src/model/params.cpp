@@ -16,9 +16,9 @@ const ParamRow* ParamTable::find(std::string_view name) const {
 void ParamTable::add(ParamRow row) {
   assert(find(row.name) == nullptr);
   row.offset = size_;
-  row.size = 1;
-  for (std::size_t d : row.shape) row.size *= d;
+  row.size = checked_size(row.shape);
   size_ += row.size;
+  if (size_ > kMaxElements) too_large();
   rows_.push_back(std::move(row));
 }
 

@@ -35,7 +35,7 @@ class ParamTable {
   const std::vector<ParamRow>& rows() const { return rows_; }
   std::size_t size() const { return size_; }          // elements of the flat vector
   const ParamRow* find(std::string_view name) const;  // nullptr if there is none
-  void add(ParamRow row);                             // sets offset and size
+  void add(ParamRow row);  // sets offset and size; Error(kUsage) beyond kMaxElements in all
  private:
   std::vector<ParamRow> rows_;
   std::size_t size_ = 0;

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/numbers.h"
+#include "core/spelling.h"
 #include "train/gradient.h"
 
 namespace headroom {
@@ -49,7 +50,7 @@ void read_field(const safetensors::Archive& archive, const std::string& key, T& 
   const char* const end = text.data() + text.size();
   const auto [stop, problem] = std::from_chars(text.data(), end, field);
   if (problem != std::errc() || stop != end) {
-    fail(archive, "metadata '" + key + "' is not a number: '" + text + "'");
+    fail(archive, "metadata '" + key + "' is not a number: " + in_quotes(text));
   }
 }
 
@@ -113,7 +114,8 @@ TrainState checkpoint_state(const safetensors::Archive& archive) {
   }
   if (!archive.has_checksums()) fail(archive, "has no checksums");
   if (const std::string version = require(archive, "version"); version != kVersion) {
-    fail(archive, "has checkpoint version " + version + ", this program reads " + kVersion);
+    fail(archive,
+         "has checkpoint version " + in_quotes(version) + ", this program reads " + kVersion);
   }
   TrainState state;
   for_each_field(state, [&](const char* name, auto& field) { read_field(archive, name, field); });
@@ -126,7 +128,7 @@ TrainState load_checkpoint(const safetensors::Archive& archive, const ParamTable
   const TrainState state = checkpoint_state(archive);
   if (const std::string type = require(archive, "optimizer");
       type != optimizer_name(optimizer.type())) {
-    fail(archive, "was made with optimizer " + type + ", the config says " +
+    fail(archive, "was made with optimizer " + in_quotes(type) + ", the config says " +
                       optimizer_name(optimizer.type()));
   }
   const bool has_v = !optimizer.v().empty();
@@ -157,7 +159,7 @@ void load_params(const safetensors::Archive& archive, const ParamTable& table, s
     const std::string_view name = t.name;
     if (name.starts_with(kM) || name.starts_with(kV) || !name.starts_with(prefix)) continue;
     if (table.find(name.substr(prefix.size())) == nullptr) {
-      fail(archive, "has a tensor '" + t.name + "', which this model has not");
+      fail(archive, "has a tensor " + in_quotes(t.name) + ", which this model has not");
     }
   }
   copy_tensors(archive, table, prefix, params);

@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <limits>
 
 #include "baselines/trained.h"
 #include "core/file.h"
 #include "core/numbers.h"
 #include "core/parallel.h"
+#include "core/spelling.h"
+#include "train/divergence.h"
+#include "train/gradient.h"
 #include "train/host.h"
 #include "train/signals.h"
 #include "train/training.h"
@@ -65,7 +69,9 @@ void Training::update() {
   sample_batch(*task_, job_.data_seed, Purpose::kTrain, s, 0, stage, batch);
   const double loss = updater_.gradient(batch);
   const double rate = schedule_.rate(s);
+  recent_.add({s, loss, rate, std::numeric_limits<double>::quiet_NaN()});
   const double norm = updater_.apply(s, loss, rate);
+  recent_.last().grad_norm = norm;
   budget_->took_step(std::chrono::duration<double>(Clock::now() - begin).count());
   state_.step = s;
   state_.tokens += n * shape.all_tokens();
@@ -157,6 +163,35 @@ void Training::write_record() {
   record_.elapsed_s = std::round(elapsed_s() * 1e3) / 1e3;
   record_.best = best();
   write_file_atomically(job_.out / "run.json", run_json(record_));
+}
+
+// After an error that says what was not finite and where: divergence.json, and how to have the
+// update again. The run's own error comes first, whatever fails here.
+void Training::write_divergence(const std::string& what) {
+  const bool in_update = !recent_.empty() && recent_.last().step == state_.step + 1;
+  if (in_update && std::isnan(recent_.last().grad_norm)) {
+    const std::span<const float> grads = model_.grads().flat();
+    recent_.last().grad_norm = GradientMeter<float>(grads.size()).measure(grads).norm;
+  }
+  const std::string checkpoint =
+      saved_step_ ? "checkpoints/" + checkpoint_name(*saved_step_) : std::string();
+  std::string again;
+  if (in_update && (saved_step_ || (!job_.init_from && !job_.set_parameters))) {
+    const std::string step = std::to_string(recent_.last().step);
+    again = "headroom step " + shell_word((job_.out / "config.json").string()) +
+            (saved_step_ ? " --load " + shell_word((job_.out / checkpoint).string()) : "") +
+            " --at " + step + " --dump update-" + step + ".safetensors";
+  }
+  try {
+    write_file_atomically(job_.out / kDivergenceFile,
+                          json::write(divergence_value(state_.step + (in_update ? 1 : 0), what,
+                                                       again, checkpoint, recent_, model_)) +
+                              "\n");
+    log_.info((job_.out / kDivergenceFile).string() + " holds the last updates and what was large" +
+              (again.empty() ? "" : "; the same update again: " + again));
+  } catch (const Error& error) {
+    log_.warn(error.what());
+  }
 }
 
 // The last lines of log.txt and run.json. After an error (`sound` false) these may fail as well,

@@ -5,6 +5,7 @@
 #include "core/json.h"
 #include "core/parallel.h"
 #include "model/budget.h"
+#include "train/disk_space.h"
 #include "train/host.h"
 #include "train/run_directory.h"
 #include "train/training.h"
@@ -44,6 +45,7 @@ Training::Training(const TrainJob& job)
 }
 
 TrainResult Training::run() {
+  check_disk();
   start_parameters();
   const NewFile files[] = {{"config.json", job_.config_text}, {"run.json", run_json(record_)}};
   const auto aside = make_run_directory(job_.out, job_.force, files);
@@ -79,6 +81,7 @@ TrainResult Training::resume() {
     }
     start_parameters();
   }
+  check_disk();
   if (!earlier.start.empty()) record_.start = earlier.start;
   record_.init_from = earlier.init_from;
   record_.resumes = earlier.resumes + 1;
@@ -95,10 +98,17 @@ TrainResult Training::guarded(const Work& work) {
     work();
   } catch (const Error& error) {
     log_.hide();
+    if (error.code() == Exit::kDiverged) write_divergence(error.what());
     finish(error.what(), error.code(), false);
     throw;
   }
   return result_;
+}
+
+void Training::check_disk() const {
+  require_disk_space(job_.out,
+                     checkpoint_needs(model_.table().size(), job_.train, job_.eval, job_.run),
+                     job_.run.keep);
 }
 
 void Training::start_parameters() {

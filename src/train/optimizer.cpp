@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/memory.h"
 #include "core/parallel.h"
 
 namespace headroom {
@@ -21,9 +22,13 @@ constexpr bool is_number(S x) {
 }  // namespace
 
 template <class S>
-Optimizer<S>::Optimizer(const OptimizerConfig& config, const ParamTable& table)
-    : config_(config), m_(table.size()) {
-  if (config_.type == OptimizerType::kAdamW) v_.resize(table.size());
+Optimizer<S>::Optimizer(const OptimizerConfig& config, const ParamTable& table) : config_(config) {
+  const bool squares = config_.type == OptimizerType::kAdamW;
+  require_memory(static_cast<double>(sizeof(S) * table.size() * (squares ? 2 : 1)),
+                 "the optimizer's state",
+                 "a smaller model.width, model.layers or fewer heads need less");
+  m_.resize(table.size());
+  if (squares) v_.resize(table.size());
   for (const ParamRow& row : table.rows()) {
     const bool decay = row.decay && config_.weight_decay != 0;
     const std::size_t end = row.offset + row.size;

@@ -62,6 +62,8 @@ class Archive {
   // Throws Error(kCorrupt) with the path and what is wrong, Error(kFile) if it cannot be read or
   // holds more than max_bytes. Nothing is allocated by a length that the file only claims.
   explicit Archive(const std::filesystem::path& path, std::uint64_t max_bytes = kMaxBytes);
+  // The same of bytes in memory, which messages call `path`.
+  Archive(std::string content, std::filesystem::path path);
 
   const std::filesystem::path& path() const { return path_; }
   const std::vector<Tensor>& tensors() const { return tensors_; }

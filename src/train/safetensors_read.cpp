@@ -8,6 +8,7 @@
 #include "core/file.h"
 #include "core/hash.h"
 #include "core/json.h"
+#include "core/spelling.h"
 #include "train/safetensors.h"
 #include "train/safetensors_format.h"
 
@@ -50,7 +51,10 @@ std::optional<std::uint64_t> product(std::span<const std::uint64_t> factors, std
 }  // namespace
 
 Archive::Archive(const std::filesystem::path& path, std::uint64_t max_bytes)
-    : path_(path), content_(std::make_shared<const std::string>(read_file(path, max_bytes))) {
+    : Archive(read_file(path, max_bytes), path) {}
+
+Archive::Archive(std::string content_in, std::filesystem::path path)
+    : path_(std::move(path)), content_(std::make_shared<const std::string>(std::move(content_in))) {
   const std::string_view content = *content_;
   std::uint64_t length = 0;
   if (content.size() < kLengthBytes) fail("shorter than the 8 bytes of the header's length");
@@ -84,11 +88,11 @@ void Archive::read_header(std::string_view header, std::string_view data) {
   if (root.object() == nullptr) fail("its header is no JSON object");
   for (const auto& [name, value] : *root.object()) {
     const json::Object* const entry = value.object();
-    if (entry == nullptr) fail("'" + name + "' is no JSON object");
+    if (entry == nullptr) fail(in_quotes(name) + " is no JSON object");
     if (name == kMetadataKey) {
       for (const auto& [key, text] : *entry) {
         const auto* const string = std::get_if<std::string>(&text.data);
-        if (string == nullptr) fail("metadata '" + key + "' is no string");
+        if (string == nullptr) fail("metadata " + in_quotes(key) + " is no string");
         metadata_.emplace_back(key, *string);
       }
       continue;
@@ -98,21 +102,23 @@ void Archive::read_header(std::string_view header, std::string_view data) {
     const auto shape = whole_numbers(value.find("shape"), kMaxDimensions);
     const auto offsets = whole_numbers(value.find("data_offsets"), 2);
     if (type_text == nullptr || !shape || !offsets || offsets->size() != 2 || entry->size() != 3) {
-      fail("tensor '" + name + "' must have dtype, shape (at most 8 sizes) and data_offsets");
+      fail("tensor " + in_quotes(name) +
+           " must have dtype, shape (at most 8 sizes) and data_offsets");
     }
     if (*type_text != "F32" && *type_text != "F64") {
-      fail("tensor '" + name + "' has dtype " + *type_text + ", only F32 and F64 are read");
+      fail("tensor " + in_quotes(name) + " has dtype " + in_quotes(*type_text) +
+           ", only F32 and F64 are read");
     }
     Tensor t{name, *type_text == "F32" ? Type::kF32 : Type::kF64, {}, {}};
     const std::uint64_t begin = (*offsets)[0], end = (*offsets)[1];
     if (begin > end || end > data.size()) {
-      fail("tensor '" + name + "' reaches from byte " + std::to_string(begin) + " to " +
+      fail("tensor " + in_quotes(name) + " reaches from byte " + std::to_string(begin) + " to " +
            std::to_string(end) + " of " + std::to_string(data.size()));
     }
     const auto bytes = product(*shape, type_bytes(t.type));
     if (!bytes || *bytes != end - begin) {
-      fail("the shape of tensor '" + name + "' does not fit its " + std::to_string(end - begin) +
-           " bytes");
+      fail("the shape of tensor " + in_quotes(name) + " does not fit its " +
+           std::to_string(end - begin) + " bytes");
     }
     t.shape.assign(shape->begin(), shape->end());
     t.bytes = data.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
@@ -126,7 +132,8 @@ void Archive::check_layout(std::string_view data) {
   });
   const char* at = data.data();
   for (const Tensor& t : tensors_) {
-    if (t.bytes.data() != at) fail("tensor '" + t.name + "' overlaps another or leaves a gap");
+    if (t.bytes.data() != at)
+      fail("tensor " + in_quotes(t.name) + " overlaps another or leaves a gap");
     at += t.bytes.size();
   }
   if (at != data.data() + data.size()) {

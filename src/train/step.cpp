@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <vector>
 
 #include "core/arena.h"
@@ -11,6 +12,7 @@
 #include "train/checkpoint.h"
 #include "train/evaluate.h"
 #include "train/schedule.h"
+#include "train/signals.h"
 #include "train/update.h"
 
 namespace headroom {
@@ -110,6 +112,19 @@ bool load_batch(const safetensors::Archive& archive, const Task& task, OwnedBatc
   return true;
 }
 
+// Whether the updates before job.at can be taken from where the parameters stand.
+void check_start(const StepJob& job, const std::optional<safetensors::Archive>& archive,
+                 std::uint64_t first_step) {
+  if (archive && !is_checkpoint(*archive)) {
+    throw Error(Exit::kUsage, "--at: " + archive->path().string() +
+                                  " is no checkpoint, so nothing is known of the updates before");
+  }
+  if (*job.at >= first_step) return;
+  throw Error(Exit::kUsage, "--at " + std::to_string(*job.at) + ": " + archive->path().string() +
+                                " has taken " + std::to_string(first_step - 1) +
+                                " updates already; an earlier checkpoint, or none, can take it");
+}
+
 template <class S>
 void initial_params(const ParamTable& table, std::uint64_t seed, std::span<S> params) {
   std::vector<float> drawn(table.size());
@@ -141,17 +156,31 @@ StepResult run(const StepJob& job) {
     load_params(*archive, table, params, "param.");
   }
 
+  const auto take_batch = [&](std::uint64_t s) {
+    if (loaded_batch) return;
+    const Stage stage = task->stage(s);
+    batch.shape(task->shape(stage), n);
+    sample_batch(*task, job.data_seed, Purpose::kTrain, s, 0, stage, batch.views);
+  };
+  if (job.at) {
+    check_start(job, archive, result.first_step);
+    for (std::uint64_t& s = result.first_step; s < *job.at; ++s) {
+      result.stopped = stop_requested();
+      if (result.stopped) return result;
+      take_batch(s);
+      updater.apply(s, updater.gradient(batch.views), schedule.rate(s));
+    }
+  }
   Dump<S> dump;
   dump.add_rows("param.", table, params);
   std::string rates, norms;
   std::vector<S> output;
-  for (std::uint64_t k = 1; k <= job.steps; ++k) {
+  std::optional<Error> refused;
+  for (std::uint64_t k = 1; k <= job.steps && !refused; ++k) {
+    result.stopped = stop_requested();
+    if (result.stopped) return result;
     const std::uint64_t s = result.first_step + k - 1;
-    if (!loaded_batch) {
-      const Stage stage = task->stage(s);
-      batch.shape(task->shape(stage), n);
-      sample_batch(*task, job.data_seed, Purpose::kTrain, s, 0, stage, batch.views);
-    }
+    take_batch(s);
     const Batch& items = batch.views;
     const std::string prefix = k == 1 ? "" : "step." + std::to_string(k) + ".";
     const std::size_t outputs = (items.query.empty() ? items.input : items.query).dim(1);
@@ -164,21 +193,29 @@ StepResult run(const StepJob& job) {
     dump.add(prefix + "output", out);
     dump.add(prefix + "loss", {}, std::span<const double>(&result.loss, 1));
     dump.add_rows(prefix + "grad.", table, model.grads().flat());
-    result.grad_norm = updater.apply(s, result.loss, schedule.rate(s));
+    try {
+      result.grad_norm = updater.apply(s, result.loss, schedule.rate(s));
+    } catch (const Error& error) {
+      refused = error;
+      result.grad_norm = std::numeric_limits<double>::quiet_NaN();
+    }
+    result.steps = k;
     rates += (k == 1 ? "" : " ") + real_text(schedule.rate(s));
     norms += (k == 1 ? "" : " ") + real_text(result.grad_norm);
   }
-  result.steps = job.steps;
-  dump.add_rows("updated.", table, params);
-  dump.add_rows("optimizer.m.", table, updater.optimizer().m());
-  if (!updater.optimizer().v().empty())
-    dump.add_rows("optimizer.v.", table, updater.optimizer().v());
+  if (!refused) {
+    dump.add_rows("updated.", table, params);
+    dump.add_rows("optimizer.m.", table, updater.optimizer().m());
+    if (!updater.optimizer().v().empty())
+      dump.add_rows("optimizer.v.", table, updater.optimizer().v());
+  }
   dump.write(job.dump, {{"format", "headroom-step"},
                         {"first_step", std::to_string(result.first_step)},
                         {"steps", std::to_string(result.steps)},
                         {"rate", rates},
                         {"grad_norm", norms},
                         {"config", job.config_text}});
+  if (refused) throw Error(refused->code(), refused->what() + ("; wrote " + job.dump.string()));
   return result;
 }
 

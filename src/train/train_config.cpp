@@ -6,7 +6,6 @@ namespace headroom {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::uint64_t kMaxUpdates = 1'000'000'000'000;
 constexpr std::size_t kMaxBatch = 1 << 20;
 
 }  // namespace

@@ -54,6 +54,8 @@ struct ScheduleConfig {
   void declare(Fields& f);
 };
 
+inline constexpr std::uint64_t kMaxUpdates = 1'000'000'000'000;
+
 struct TrainConfig {
   std::uint64_t steps = 2000;
   std::size_t batch = 256;

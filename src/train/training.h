@@ -12,6 +12,7 @@
 #include "train/best_rule.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_folder.h"
+#include "train/divergence.h"
 #include "train/evaluate.h"
 #include "train/log.h"
 #include "train/progress.h"
@@ -37,6 +38,7 @@ class Training {
   enum class Save { kRegular, kBest, kInterim };
 
   // loop_start.cpp: before the first update.
+  void check_disk() const;
   void start_parameters();
   void describe();
   void open(const std::optional<std::filesystem::path>& aside);
@@ -52,6 +54,7 @@ class Training {
   bool judge(const Score& score);
   void save(Save kind);
   void write_record();
+  void write_divergence(const std::string& what);
   void finish(const std::string& reason, Exit exit, bool sound);
   std::string held_out_text() const;
   std::string training_verdict();
@@ -91,6 +94,7 @@ class Training {
   Log log_;
   OwnedBatch batch_;
   TrainState state_;
+  RecentUpdates recent_;
   RunRecord record_;
   TrainResult result_;
   std::optional<RunFiles> files_;

@@ -182,6 +182,8 @@ TEST_F(ReadFiles, ExtendsMergesUnderThisFile) {
 }
 
 TEST_F(ReadFiles, ExtendsMistakesNameTheFile) {
+  refused(R"({"extends": ["b.json", "a\u0007.json"]})",
+          {R"(a.json:1: extends: "a\u0007.json" has a control character)"});
   const std::string base = put("base.json", "{\n\"train\": {\"stepz\": 5}}");
   const std::string top = put("top.json", R"({"extends": "base.json", "train": {"steps": 5}})");
   expect_error([&] { read_run_config(top); }, {"base.json:2: train.stepz: unknown key", "'steps'"});

@@ -210,6 +210,21 @@ TEST(Sweep, MistakesSayWhere) {
       {"axes: more than 10000 points"});
 }
 
+TEST(Sweep, NoListIsTooLongToRefuseAtOnce) {
+  std::string zeros = "0";
+  for (int i = 0; i < 10'000; ++i) zeros += ",0";
+  with_refused("\"axes\": [{\"train.steps\": [" + zeros + "]}]",
+               {"train.steps: more than 10000 values"});
+  with_refused("\"axes\": [{\"seed\": [0, 1]}], \"skip\": [{\"seed\": [" + zeros + "]}]",
+               {"skip: more than 10000 values"});
+  // Each axis within its limit, their product not: said before the later ones are read.
+  std::string axes;
+  for (int i = 0; i < 40; ++i)
+    axes += std::string(i == 0 ? "" : ",") + R"({"train.steps": {"from": 1, "to": 10000}})";
+  with_refused("\"axes\": [{\"seed\": {\"from\": 1, \"to\": 10000}}," + axes + "]",
+               {"axes: more than 10000 points"});
+}
+
 TEST(Sweep, RangeMistakesSayWhy) {
   const auto range_refused = [](const std::string& key, const std::string& range,
                                 std::initializer_list<std::string> parts) {

@@ -189,6 +189,11 @@ TEST(JsonWrite, LaysOutAndReadsBack) {
   EXPECT_EQ(write(read(write(value))), write(value));
 }
 
+TEST(JsonWrite, IsAlwaysUtf8) {
+  EXPECT_EQ(write(text("a\xff\xc3(\xed\xa0\x80 \u00FC"), 0),
+            "\"a\uFFFD\uFFFD(\uFFFD\uFFFD\uFFFD \u00FC\"");
+}
+
 TEST(JsonWrite, SpellsNumbersThatJsonLacks) {
   EXPECT_EQ(write(number(std::numeric_limits<double>::quiet_NaN())), "\"nan\"");
   EXPECT_EQ(write(number(-std::numeric_limits<double>::infinity())), "\"-inf\"");

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "core/expect_error.h"
+
 namespace headroom::parallel_test {
 
 TEST(Parallel, EveryTileOnceWithAnyNumberOfThreads) {
@@ -36,8 +38,14 @@ TEST(Parallel, EnvironmentIsHonoured) {
   ::setenv("OMP_NUM_THREADS", "3,2", 1);
   EXPECT_EQ(default_threads().threads, 3);
   EXPECT_STREQ(default_threads().reason, "OMP_NUM_THREADS");
-  ::setenv("OMP_NUM_THREADS", "none", 1);
+  for (const char* const wrong : {"none", "0", "-1", "2x", "3;2", "1e3"}) {
+    ::setenv("OMP_NUM_THREADS", wrong, 1);
+    expect_error([] { default_threads(); },
+                 {"OMP_NUM_THREADS: expected a number of threads", wrong, "--threads"});
+  }
+  ::setenv("OMP_NUM_THREADS", "", 1);
   EXPECT_GE(default_threads().threads, 1);
+  EXPECT_STRNE(default_threads().reason, "OMP_NUM_THREADS");
   ::unsetenv("OMP_NUM_THREADS");
 }
 

@@ -40,6 +40,13 @@ TEST(NearestName, IsSilentWhereNothingIsNear) {
   EXPECT_EQ(nearest_name("step", {}), "");
 }
 
+TEST(ShellWord, ReadsBackInAShell) {
+  EXPECT_EQ(shell_word("runs/a-b_1.json"), "runs/a-b_1.json");
+  EXPECT_EQ(shell_word("a b"), "'a b'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
 TEST(InQuotes, FitsOneLine) {
   EXPECT_EQ(in_quotes("plain"), "\"plain\"");
   EXPECT_EQ(in_quotes("a\nb\t\"c\"\\"), "\"a\\nb\\t\\\"c\\\"\\\\\"");
