@@ -7,7 +7,9 @@ namespace headroom {
 
 namespace {
 
-bool retrieval(TaskType task) { return task == TaskType::kNearestNeighbor; }
+bool retrieval(TaskType task) { return is_retrieval(task); }
+bool single_points(TaskType task) { return task == TaskType::kNearestNeighbor; }
+bool patterns(TaskType task) { return task == TaskType::kPatternFit; }
 bool linear(TaskType task) { return task == TaskType::kLinearRegression; }
 bool signs(TaskType task) { return task == TaskType::kLinearClassification; }
 bool regression(TaskType task) { return is_in_context(task) && !signs(task); }
@@ -25,7 +27,7 @@ constexpr std::array kRows{
                 .make = make_zero},
     BaselineRow{.name = "chance",
                 .sentence = "returns a point of the set other than the asking one at random",
-                .serves = retrieval,
+                .serves = single_points,
                 .make = make_chance},
     BaselineRow{.name = "best_linear_map",
                 .sentence = "a (the asking point) + b (sum of the other points), a and b by least "
@@ -34,9 +36,19 @@ constexpr std::array kRows{
                 .make = make_best_linear_map,
                 .reference = true},
     BaselineRow{.name = "exact",
-                .sentence = "finds the wanted point by comparing all pairs: loss 0",
+                .sentence = "finds the wanted points by comparing all pairs: loss 0",
                 .serves = retrieval,
                 .make = make_exact},
+
+    BaselineRow{.name = "zero",
+                .sentence = "predicts the zero vector",
+                .serves = patterns,
+                .make = make_zero},
+    BaselineRow{.name = "uniform",
+                .sentence = "the mean of all tokens: attention that looks at nothing",
+                .serves = patterns,
+                .make = make_uniform,
+                .reference = true},
 
     BaselineRow{.name = "zero",
                 .sentence = "predicts 0: error 1 at every position",

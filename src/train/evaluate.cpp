@@ -45,7 +45,7 @@ Evaluator::Evaluator(const Task& task, std::uint64_t seed, std::size_t n_items, 
 
 std::optional<Score> Evaluator::run(Model<float>& model, const std::function<void(double)>& took,
                                     bool intervals) {
-  using Clock = std::chrono::steady_clock;
+  using std::chrono::steady_clock;
   const Stage stage = task_.final_stage();
   const TaskShape shape = task_.shape(stage);
   ScoreSheet sheet(task_, stage);
@@ -53,7 +53,7 @@ std::optional<Score> Evaluator::run(Model<float>& model, const std::function<voi
   if (intervals) bootstrap.emplace(seed_, n_items_);
   for (std::size_t first = 0; first < n_items_; first += batch_) {
     if (stop_requested()) return std::nullopt;
-    const Clock::time_point begin = Clock::now();
+    const steady_clock::time_point begin = steady_clock::now();
     const std::size_t count = std::min(batch_, n_items_ - first);
     const Batch items = buffer_.range(0, count);
     sample_batch(task_, seed_, Purpose::kEval, 0, first, stage, items);
@@ -63,7 +63,7 @@ std::optional<Score> Evaluator::run(Model<float>& model, const std::function<voi
     take_predictions(predictions, output, shape);
     const auto counts = bootstrap ? bootstrap->next(count) : View<const std::uint16_t, 2>();
     sheet.add_batch(items.input, items.target, predictions, counts);
-    if (took) took(std::chrono::duration<double>(Clock::now() - begin).count());
+    if (took) took(std::chrono::duration<double>(steady_clock::now() - begin).count());
   }
   return sheet.score();
 }

@@ -135,6 +135,7 @@ TEST_F(TrainCases, EveryNameOfDescribeTrains) {
       {"model.positions.type=concatenated", {"model.positions.width=3"}},
       {"model.attention.score_map=full", {"model.attention.key_size=null"}},
       {"model.attention.value_map=full", {"model.attention.value_size=null"}},
+      {"model.attention.value_init=identity", {"model.attention.value_map=full"}},
       {"model.attention.heads.budget=d^2", {"model.attention.key_size=2"}},
       {"model.attention.heads.budget=d^2.5", {"model.attention.key_size=2"}},
       {"model.attention.heads.budget=d^3", {"model.attention.key_size=2"}}};
@@ -161,6 +162,12 @@ TEST_F(TrainCases, EveryNameOfDescribeTrains) {
                       {"--out", "name-" + std::to_string(listed++), "--quiet"}));
   }
   expect_runs(train(kTinyRegression, {"train.steps=2"}, {"--out", "regression", "--quiet"}));
+  expect_runs(train(kTiny,
+                    {"task.type=nearest_minus_farthest", "model.attention.kind=cross",
+                     "train.steps=2", "train.optimizer.lr=1e-4"},
+                    {"--out", "difference", "--quiet"}));
+  expect_runs(train(kTiny, {"task.type=pattern_fit", "train.steps=2", "train.optimizer.lr=1e-4"},
+                    {"--out", "pattern", "--quiet"}));
 }
 
 TEST_F(TrainCases, TheDefaultConfigFedBackIsTheSame) {
