@@ -46,8 +46,6 @@ Layer& layer_named(std::vector<Layer>& layers, const std::string& name) {
   return layers.emplace_back(Layer{.name = name});
 }
 
-json::Value whole(std::uint64_t n) { return json::number(n); }
-
 }  // namespace
 
 std::vector<RecentUpdate> RecentUpdates::rows() const {
@@ -63,14 +61,14 @@ json::Value divergence_value(std::uint64_t step, const std::string& what, const 
   const auto text_or_null = [](const std::string& text) {
     return text.empty() ? json::Value() : json::text(text);
   };
-  json::add(root, "step", whole(step));
+  json::add(root, "step", json::number(step));
   json::add(root, "what", json::text(what));
   json::add(root, "again", text_or_null(again));
   json::add(root, "last_checkpoint", text_or_null(checkpoint));
 
   json::Array updates;
   for (const RecentUpdate& u : recent.rows()) {
-    updates.push_back(json::Value(json::Object{{"step", whole(u.step)},
+    updates.push_back(json::Value(json::Object{{"step", json::number(u.step)},
                                                {"loss", json::number(u.loss)},
                                                {"lr", json::number(u.lr)},
                                                {"grad_norm", json::number(u.grad_norm)}}));
@@ -94,11 +92,12 @@ json::Value divergence_value(std::uint64_t step, const std::string& what, const 
     Layer& layer = layer_named(layers, layer_of(row.name));
     layer.params.largest = std::max(layer.params.largest, params.largest);
     layer.grads.largest = std::max(layer.grads.largest, grads.largest);
-    tensors.push_back(json::Value(json::Object{{"name", json::text(row.name)},
-                                               {"parameter_max", json::number(params.largest)},
-                                               {"gradient_max", json::number(grads.largest)},
-                                               {"parameters_nonfinite", whole(params.n_nonfinite)},
-                                               {"gradients_nonfinite", whole(grads.n_nonfinite)}}));
+    tensors.push_back(
+        json::Value(json::Object{{"name", json::text(row.name)},
+                                 {"parameter_max", json::number(params.largest)},
+                                 {"gradient_max", json::number(grads.largest)},
+                                 {"parameters_nonfinite", json::number(params.n_nonfinite)},
+                                 {"gradients_nonfinite", json::number(grads.n_nonfinite)}}));
   }
   json::Array by_layer;
   for (const Layer& layer : layers) {
@@ -107,7 +106,7 @@ json::Value divergence_value(std::uint64_t step, const std::string& what, const 
         {"parameter_max", json::number(layer.params.largest)},
         {"gradient_max", json::number(layer.grads.largest)},
         {"stream_max", layer.has_stream ? json::number(layer.stream.largest) : json::Value()},
-        {"stream_nonfinite", whole(layer.stream.n_nonfinite)}}));
+        {"stream_nonfinite", json::number(layer.stream.n_nonfinite)}}));
   }
   json::add(root, "layers", json::Value(std::move(by_layer)));
   json::add(root, "tensors", json::Value(std::move(tensors)));

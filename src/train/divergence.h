@@ -37,7 +37,7 @@ class RecentUpdates {
 
 // The content of divergence.json: `what` and step; `again`, the command that takes the update
 // again; the last good checkpoint ("": none); the recent updates; by layer the largest finite
-// absolute values of parameters, gradients and (behind the layer, of the last forward's items) the
+// absolute values of parameters, gradients and (behind the layer, of the model's last forward) the
 // residual stream; by tensor the same and how many entries of parameter and gradient are not
 // finite. The model's gradients must be those of the update that went wrong.
 json::Value divergence_value(std::uint64_t step, const std::string& what, const std::string& again,

@@ -173,6 +173,11 @@ void Training::write_divergence(const std::string& what) {
     const std::span<const float> grads = model_.grads().flat();
     recent_.last().grad_norm = GradientMeter<float>(grads.size()).measure(grads).norm;
   }
+  if (in_update) {  // a small model's gradient leaves no whole residual stream behind
+    const Batch items =
+        front_of(batch_.views, task_->shape(task_->stage(recent_.last().step))).range(0, part_);
+    model_.forward(items.input, items.query);
+  }
   const std::string checkpoint =
       saved_step_ ? "checkpoints/" + checkpoint_name(*saved_step_) : std::string();
   std::string again;

@@ -12,7 +12,7 @@
 namespace headroom {
 namespace {
 
-constexpr std::size_t kTile = 1 << 14;
+constexpr std::size_t kUpdateTile = 1 << 14;
 
 template <class S>
 constexpr bool is_number(S x) {
@@ -33,10 +33,10 @@ Optimizer<S>::Optimizer(const OptimizerConfig& config, const ParamTable& table) 
     const bool decay = row.decay && config_.weight_decay != 0;
     const std::size_t end = row.offset + row.size;
     for (std::size_t at = row.offset; at < end;) {
-      const std::size_t stop = std::min(end, (at / kTile + 1) * kTile);
+      const std::size_t stop = std::min(end, (at / kUpdateTile + 1) * kUpdateTile);
       Segment* last = segments_.empty() ? nullptr : &segments_.back();
       if (last != nullptr && last->decay == decay && last->first + last->count == at &&
-          at % kTile != 0) {
+          at % kUpdateTile != 0) {
         last->count += stop - at;
       } else {
         segments_.push_back({at, stop - at, decay});
@@ -44,10 +44,10 @@ Optimizer<S>::Optimizer(const OptimizerConfig& config, const ParamTable& table) 
       at = stop;
     }
   }
-  const std::size_t n_tiles = (table.size() + kTile - 1) / kTile;
+  const std::size_t n_tiles = (table.size() + kUpdateTile - 1) / kUpdateTile;
   std::size_t segment = 0;
   for (std::size_t tile = 0; tile <= n_tiles; ++tile) {
-    while (segment < segments_.size() && segments_[segment].first < tile * kTile) ++segment;
+    while (segment < segments_.size() && segments_[segment].first < tile * kUpdateTile) ++segment;
     tile_segment_.push_back(segment);
   }
 }
