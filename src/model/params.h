@@ -13,7 +13,8 @@
 
 namespace headroom {
 
-// How a tensor starts: constant, U(-a, a), N(0, a^2), or a I over its last two dimensions.
+// How a tensor starts: constant, U(-a, a), N(0, a^2), or a I in each square block of as many
+// rows as it has columns.
 struct InitRule {
   enum class Kind { kConstant, kUniform, kNormal, kIdentity } kind = Kind::kConstant;
   double value = 0;

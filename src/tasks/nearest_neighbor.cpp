@@ -33,8 +33,8 @@ void for_nearest(View<const float, 2> x, View<const float, 2> askers, float sign
     std::fill_n(of, n, kNone);
     for (std::size_t j = 0; j < x.dim(0); j += kPoints) {
       const std::size_t m = std::min(kPoints, x.dim(0) - j);
-      kernels::matmul_unrecorded({scores, n, m, m}, askers.range(i, n), kernels::Transpose::kNo, x.range(j, m),
-                      kernels::Transpose::kYes, sign, 0.0f);
+      kernels::matmul_unrecorded({scores, n, m, m}, askers.range(i, n), kernels::Transpose::kNo,
+                                 x.range(j, m), kernels::Transpose::kYes, sign, 0.0f);
       for (std::size_t a = 0; a < n; ++a) {
         float* row = scores + a * m;
         if (self && i + a >= j && i + a < j + m) row[i + a - j] = kLowest;
