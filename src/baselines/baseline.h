@@ -21,7 +21,8 @@ using Stop = std::function<bool()>;  // asked now and then, from any thread; may
 class Baseline {
  public:
   virtual ~Baseline() = default;
-  // One item: input (T,D), query (Q,D), empty without queries -> output (P,O), written whole.
+  // One item: input (T,D), query (Q,D), empty without queries -> output (P,O), written whole. In
+  // context P may be less than the prompt's points: then the last P positions are asked.
   // `item` is its number in the stream, for predictors that draw. Several threads may call this at
   // once; it must not throw. After a stop the output may be anything.
   virtual void predict(std::size_t item, View<const float, 2> input, View<const float, 2> query,
@@ -95,6 +96,12 @@ struct BaselineScore {
 std::optional<std::vector<BaselineScore>> score_baselines(std::span<const FittedBaseline> baselines,
                                                           const Task& task, std::uint64_t seed,
                                                           std::size_t n_items,
+                                                          const Stop& stop = {},
+                                                          bool intervals = false);
+// The same of several tasks, each item's predictions in a row (ScoreSheet).
+std::optional<std::vector<BaselineScore>> score_baselines(std::span<const FittedBaseline> baselines,
+                                                          std::span<const Task* const> prompts,
+                                                          std::uint64_t seed, std::size_t n_items,
                                                           const Stop& stop = {},
                                                           bool intervals = false);
 // The two in one go.

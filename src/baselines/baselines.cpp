@@ -10,6 +10,7 @@ namespace {
 bool retrieval(TaskType task) { return is_retrieval(task); }
 bool single_points(TaskType task) { return task == TaskType::kNearestNeighbor; }
 bool patterns(TaskType task) { return task == TaskType::kPatternFit; }
+bool product(TaskType task) { return task == TaskType::kInnerProduct; }
 bool linear(TaskType task) { return task == TaskType::kLinearRegression; }
 bool signs(TaskType task) { return task == TaskType::kLinearClassification; }
 bool regression(TaskType task) { return is_in_context(task) && !signs(task); }
@@ -49,6 +50,22 @@ constexpr std::array kRows{
                 .serves = patterns,
                 .make = make_uniform,
                 .reference = true},
+
+    BaselineRow{.name = "zero",
+                .sentence = "predicts 0: normalized_loss 1, as the best linear map of the points "
+                            "and the query",
+                .serves = product,
+                .make = make_zero,
+                .reference = true},
+    BaselineRow{.name = "best_bilinear_form",
+                .sentence = "c <sum of the points, query>, c by least squares: what a head of "
+                            "linear attention of full rank gives",
+                .serves = product,
+                .make = make_bilinear_form},
+    BaselineRow{.name = "exact",
+                .sentence = "the formula itself: loss 0",
+                .serves = product,
+                .make = make_exact_inner_product},
 
     BaselineRow{.name = "zero",
                 .sentence = "predicts 0: error 1 at every position",

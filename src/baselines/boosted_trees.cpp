@@ -20,16 +20,17 @@ class BoostedTrees final : public Baseline {
                View<float, 2> output) const override {
     const Prompt prompt = read_prompt(input);
     const std::size_t n = prompt.x.rows;
+    const std::size_t first = first_asked(prompt, output);
     SortedExamples examples(prompt.x.cols, n);
     std::vector<double> y;
     for (std::size_t k = 0; k < n; ++k) {
-      output.data[k] = 0;
-      if (k > 0 && !asked_to_stop(stop_)) {
+      if (k >= first) output.data[k - first] = 0;
+      if (k > 0 && k >= first && !asked_to_stop(stop_)) {
         Boosting boosting{.grower = TreeGrower(examples), .residuals = y, .x = prompt.x.row(k)};
         for (std::size_t tree = 0; tree < kTrees; ++tree) {
           boosting.grow(boosting.grower.root(), kDepth, true);
         }
-        output.data[k] = static_cast<float>(boosting.prediction);
+        output.data[k - first] = static_cast<float>(boosting.prediction);
       }
       examples.add(prompt.x.row(k));
       y.push_back(double{prompt.y(k, 0)} - kStart);

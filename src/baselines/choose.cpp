@@ -1,6 +1,5 @@
 // From the names of a config or of --baselines to rows of the table.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "baselines/baseline.h"
@@ -13,13 +12,6 @@ namespace headroom {
 namespace {
 
 bool has_parameter(const BaselineRow& row) { return *row.parameter != '\0'; }
-
-// As it is spelt in a name: 0.1, 3, 0.0001.
-std::string value_text(double value) {
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::general).ptr;
-  return {text, end};
-}
 
 void add(std::vector<BaselineChoice>& chosen, const BaselineChoice& choice) {
   const bool there = std::ranges::any_of(chosen, [&](const BaselineChoice& c) {
@@ -72,7 +64,7 @@ std::optional<BaselineChoice> find(TaskType task, const std::string& name) {
 }  // namespace
 
 std::string BaselineChoice::name() const {
-  return row->name + (has_parameter(*row) ? "_" + value_text(value) : "");
+  return row->name + (has_parameter(*row) ? "_" + short_real(value) : "");
 }
 
 std::optional<BaselineChoice> reference_baseline(TaskType task) {

@@ -20,11 +20,14 @@ class DecisionTree final : public Baseline {
                View<float, 2> output) const override {
     const Prompt prompt = read_prompt(input);
     const std::size_t n = prompt.x.rows;
+    const std::size_t first = first_asked(prompt, output);
     SortedExamples examples(prompt.x.cols, n);
     TreeGrower grower(examples);
     std::vector<double> y(n);
     for (std::size_t k = 0; k < n; ++k) {
-      output.data[k] = k == 0 ? 0.0f : static_cast<float>(answer(grower, prompt.x.row(k), y));
+      if (k >= first)
+        output.data[k - first] =
+            k == 0 ? 0.0f : static_cast<float>(answer(grower, prompt.x.row(k), y));
       examples.add(prompt.x.row(k));
       y[k] = prompt.y(k, 0);
     }

@@ -98,12 +98,14 @@ class GradientDescent final : public Baseline {
   void predict(std::size_t, View<const float, 2> input, View<const float, 2>,
                View<float, 2> output) const override {
     const Prompt prompt = read_prompt(input);
+    const std::size_t first = first_asked(prompt, output);
     ExampleSums sums(prompt.x.cols);
     for (std::size_t k = 0; k < prompt.x.rows; ++k) {
       // Prompts longer than those it was tuned on go on with the last rate.
       const double rate = rates_[std::min(k, rates_.size() - 1)];
       const Eigen::VectorXd x = x_of(prompt, k);
-      output.data[k] = static_cast<float>(gradient_descent(sums, steps_, rate).dot(x));
+      if (k >= first)
+        output.data[k - first] = static_cast<float>(gradient_descent(sums, steps_, rate).dot(x));
       sums.add(x, prompt.y(k, 0));
     }
   }

@@ -27,15 +27,16 @@ class Lasso final : public Baseline {
   void predict(std::size_t, View<const float, 2> input, View<const float, 2>,
                View<float, 2> output) const override {
     const Prompt prompt = read_prompt(input);
+    const std::size_t first = first_asked(prompt, output);
     ExampleSums sums(prompt.x.cols);
     Eigen::VectorXd w = Eigen::VectorXd::Zero(sums.moment.size());
     for (std::size_t k = 0; k < prompt.x.rows; ++k) {
-      if (k > 0 && !asked_to_stop(stop_)) {
+      if (k > 0 && k >= first && !asked_to_stop(stop_)) {
         const double count = static_cast<double>(k);
         descend(sums.gram / count, sums.moment / count, w);
       }
       const Eigen::VectorXd x = x_of(prompt, k);
-      output.data[k] = static_cast<float>(w.dot(x));
+      if (k >= first) output.data[k - first] = static_cast<float>(w.dot(x));
       sums.add(x, prompt.y(k, 0));
     }
   }

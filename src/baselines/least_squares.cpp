@@ -1,4 +1,5 @@
 #include <Eigen/Dense>
+#include <algorithm>
 
 #include "baselines/examples.h"
 #include "baselines/makers.h"
@@ -22,10 +23,11 @@ class LeastSquares final : public Baseline {
       x.row(i) = x_of(prompt, row);
       y(i) = prompt.y(row, 0);
     }
+    const auto first = static_cast<Eigen::Index>(first_asked(prompt, output));
     output.data[0] = 0;
-    for (Eigen::Index k = 1; k < n; ++k) {
+    for (Eigen::Index k = std::max<Eigen::Index>(first, 1); k < n; ++k) {
       const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> examples(x.topRows(k));
-      output.data[k] = static_cast<float>(x.row(k).dot(examples.solve(y.head(k))));
+      output.data[k - first] = static_cast<float>(x.row(k).dot(examples.solve(y.head(k))));
     }
   }
 };

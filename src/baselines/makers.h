@@ -15,6 +15,7 @@ inline constexpr std::uint64_t kFitStep = 0, kChanceStep = 1, kTuneStep = 2, kNe
 
 BaselineMaker make_zero, make_uniform;
 BaselineMaker make_best_linear_map, make_chance, make_exact;  // retrieval
+BaselineMaker make_bilinear_form, make_exact_inner_product;   // inner_product
 // Regression in context.
 BaselineMaker make_averaging, make_nearest, make_weighted_nearest, make_least_squares, make_ridge,
     make_ridge_optimal, make_lasso, make_gradient_descent, make_tree, make_whole_tree,

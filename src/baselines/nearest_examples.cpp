@@ -22,9 +22,11 @@ class NearestExamples final : public Baseline {
                View<float, 2> output) const override {
     const Prompt prompt = read_prompt(input);
     std::vector<Example> nearest;
-    for (std::size_t k = 0; k < prompt.x.rows; ++k) {
+    const std::size_t first = first_asked(prompt, output);
+    for (std::size_t k = first; k < prompt.x.rows; ++k) {
       find(prompt, k, nearest);
-      output.data[k] = static_cast<float>(weighted_ ? weighted_mean(nearest) : mean(nearest));
+      output.data[k - first] =
+          static_cast<float>(weighted_ ? weighted_mean(nearest) : mean(nearest));
     }
   }
 

@@ -16,12 +16,13 @@ class Ridge final : public Baseline {
   void predict(std::size_t, View<const float, 2> input, View<const float, 2>,
                View<float, 2> output) const override {
     const Prompt prompt = read_prompt(input);
+    const std::size_t first = first_asked(prompt, output);
     const auto d = static_cast<Eigen::Index>(prompt.x.cols);
     Eigen::LLT<Eigen::MatrixXd> factor(lambda_ * Eigen::MatrixXd::Identity(d, d));
     Eigen::VectorXd moment = Eigen::VectorXd::Zero(d);
     for (std::size_t k = 0; k < prompt.x.rows; ++k) {
       const Eigen::VectorXd x = x_of(prompt, k);
-      output.data[k] = static_cast<float>(factor.solve(moment).dot(x));
+      if (k >= first) output.data[k - first] = static_cast<float>(factor.solve(moment).dot(x));
       factor.rankUpdate(x);
       moment += double{prompt.y(k, 0)} * x;
     }

@@ -1,5 +1,6 @@
 #include "baselines/two_layer_network.h"
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -54,9 +55,10 @@ class NetworkByAdam final : public Baseline {
       y(i) = prompt.y(row, 0);
     }
     Random random(seed_, Purpose::kBaseline, kNetworkStep, item);
+    const auto first = static_cast<Eigen::Index>(first_asked(prompt, output));
     output.data[0] = 0;
-    for (Eigen::Index k = 1; k < n; ++k) {
-      output.data[k] = asked_to_stop(stop_) ? 0 : answer(random, x, y, k);
+    for (Eigen::Index k = std::max<Eigen::Index>(first, 1); k < n; ++k) {
+      output.data[k - first] = asked_to_stop(stop_) ? 0 : answer(random, x, y, k);
     }
   }
 

@@ -11,6 +11,7 @@
 #include "core/spelling.h"
 #include "theory/bounds.h"
 #include "train/evaluate.h"
+#include "train/evaluate_shifts.h"
 #include "train/gradient.h"
 #include "train/signals.h"
 
@@ -69,7 +70,7 @@ std::string list_of(const std::string& names) {
 Exit eval_command(Arguments args) {
   std::string run, checkpoint = "last";
   std::optional<std::string> compared;
-  std::vector<std::string> sets;
+  std::vector<std::string> sets, shifts;
   std::optional<std::uint64_t> threads;
   bool json = false;
   CommandLine line(
@@ -77,7 +78,8 @@ Exit eval_command(Arguments args) {
       "Evaluates a checkpoint on the held-out stream, beside the baselines on the same items. "
       "+- is the standard error over items, the interval a bootstrap over items.",
       "headroom eval runs/quickstart/rank-16-seed-0\n"
-      "headroom eval runs/my-run --checkpoint best --set eval.items=50000 --json");
+      "headroom eval runs/my-run --checkpoint best --set eval.items=50000 --json\n"
+      "headroom eval runs/linear-regression --shift scale_x=3 --shift seen_query");
   line.argument("RUN_DIR", run, "A run directory.");
   line.text("--checkpoint", checkpoint, "last|best|PATH", "Which checkpoint; the default is last.");
   line.texts("--set", sets, "KEY=VALUE",
@@ -85,6 +87,9 @@ Exit eval_command(Arguments args) {
   line.text("--baselines", compared, "default|all|NAME,...",
             "Which predictors to compare with, as eval.baselines; `headroom describe baselines` "
             "lists them. `all` has some that take minutes.");
+  line.texts("--shift", shifts, "NAME[=VALUE]|all",
+             "Also evaluate under a distribution shift, in context; may be repeated. `headroom "
+             "describe shifts` lists them.");
   threads_flag(line, threads);
   line.flag("--json", json, "Print one JSON object instead of tables.");
   if (!line.parse(args)) return Exit::kDone;
@@ -95,23 +100,35 @@ Exit eval_command(Arguments args) {
   if (compared) sets.push_back("eval.baselines=" + list_of(*compared));
 
   const RunConfig config = read_run("eval", run, sets);
+  std::vector<ShiftChoice> chosen = choose_shifts(config.task, shifts);
   choose_threads(threads);
   install_signal_handlers();
   const std::unique_ptr<Task> task = make_task(config.task);
   const std::size_t items = config.eval.items;
   Evaluator evaluator(*task, config.eval.seed, items,
                       config.eval.batch.value_or(config.train.batch / config.train.accumulate));
-  Model<float> model(config.model, model_io(*task), evaluator.batch(), false);
+  const ModelConfig resolved = resolve(config.model, model_io(*task));
+  const std::vector<PlannedShift> shifted =
+      plan_shifts(config.task, resolved, std::move(chosen), config.eval.seed);
+  // Room for longer prompts must not make a longer table of positions.
+  ModelConfig planned = config.model;
+  planned.positions.length = resolved.positions.length;
+  Model<float> model(planned, widened(model_io(*task), shifted), evaluator.batch(), false);
   const safetensors::Archive archive = open_checkpoint(run, checkpoint, config);
   load_params(archive, model.table(), model.params().flat());
 
   const std::optional<Score> score = evaluator.run(model, {}, true);
   if (!score) return stopped_exit();
   require_finite(*score, model, archive.path());
-  const std::optional<std::vector<BaselineScore>> baselines = evaluate_baselines(
-      *task, config.eval.seed, items,
-      {.names = config.eval.baselines, .stop = stop_requested, .intervals = true});
+  const auto fitted = fit_baselines(*task, config.eval.seed,
+                                    {.names = config.eval.baselines, .stop = stop_requested});
+  if (!fitted) return stopped_exit();
+  const std::optional<std::vector<BaselineScore>> baselines =
+      score_baselines(*fitted, *task, config.eval.seed, items, stop_requested, true);
   if (!baselines) return stopped_exit();
+  const std::optional<std::vector<ShiftScore>> under_shifts =
+      evaluate_shifts(shifted, model, *fitted, config.eval.seed, items, evaluator.batch());
+  if (!under_shifts) return stopped_exit();
   const std::optional<json::Value> construction = construction_of(run);
   const EvalReport report{.task = *task,
                           .model = *score,
@@ -119,7 +136,8 @@ Exit eval_command(Arguments args) {
                           .reference = find_reference(config.task.type, *baselines),
                           .constructed = construction.has_value(),
                           .expected_loss = expected_loss(construction),
-                          .bound = lower_bound(config, *task)};
+                          .bound = lower_bound(config, *task),
+                          .shifts = *under_shifts};
   print(json ? eval_as_json(report) : eval_as_text(report));
   return Exit::kDone;
 }

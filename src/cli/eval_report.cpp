@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <span>
 
 #include "cli/table.h"
 #include "core/json.h"
@@ -16,11 +18,16 @@ json::Value interval_value(const Mean& mean) {
       json::Array{json::number(mean.interval->low), json::number(mean.interval->high)});
 }
 
-json::Value score_value(const Task& task, const Score& score) {
+json::Value loss_value(const Score& score) {
   json::Value value;
   json::add(value, "loss", json::number(score.loss.mean));
   json::add(value, "loss_sem", json::number(score.loss.sem));
   json::add(value, "loss_interval", interval_value(score.loss));
+  return value;
+}
+
+json::Value score_value(const Task& task, const Score& score) {
+  json::Value value = loss_value(score);
   json::Value means{json::Object{}}, sems{json::Object{}}, intervals{json::Object{}};
   const std::vector<std::string> names = task.metric_names();
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -34,11 +41,18 @@ json::Value score_value(const Task& task, const Score& score) {
   return value;
 }
 
-json::Value positions_value(const Score& score) {
+// The number of examples that each position of an unshifted score has seen.
+std::vector<std::size_t> examples_of(const Score& score) {
+  std::vector<std::size_t> examples(score.positions.size());
+  std::iota(examples.begin(), examples.end(), score.first_position);
+  return examples;
+}
+
+json::Value positions_value(const Score& score, std::span<const std::size_t> examples) {
   json::Array rows;
   for (std::size_t p = 0; p < score.positions.size(); ++p) {
     json::Value row;
-    json::add(row, "position", json::number(std::uint64_t{score.first_position + p}));
+    json::add(row, "position", json::number(std::uint64_t{examples[p]}));
     json::add(row, "error", json::number(score.positions[p].mean));
     json::add(row, "error_sem", json::number(score.positions[p].sem));
     json::add(row, "error_interval", interval_value(score.positions[p]));
@@ -64,7 +78,7 @@ std::string interval_text(const Mean& mean) {
 
 // 0.0312 with a standard error of 0.0011 as "0.0312(11)".
 std::string with_error(const Mean& mean) {
-  if (std::abs(mean.mean) >= 1e6) return figure(mean.mean) + "+-" + figure(mean.sem);
+  if (std::abs(mean.mean) >= 1e4) return scientific(mean.mean, 1) + "+-" + scientific(mean.sem, 1);
   const std::string error = std::isfinite(mean.sem) ? fixed(mean.sem * 1e4, 0) : "nan";
   return fixed(mean.mean, 4) + "(" + error + ")";
 }
@@ -90,32 +104,116 @@ std::string losses(const EvalReport& report) {
   return out;
 }
 
-// The model beside baselines first .. last - 1.
-std::string position_table(const EvalReport& report, std::size_t first, std::size_t last) {
-  std::vector<std::vector<std::string>> rows{{"examples", "model"}};
-  const auto columns = std::span(report.baselines).subspan(first, last - first);
-  for (const BaselineScore& b : columns) rows[0].push_back(b.name);
-  for (std::size_t p = 0; p < report.model.positions.size(); ++p) {
-    rows.push_back(
-        {std::to_string(report.model.first_position + p), with_error(report.model.positions[p])});
-    for (const BaselineScore& b : columns) rows.back().push_back(with_error(b.score.positions[p]));
-  }
-  return text_table(rows);
-}
+// What stands at the left of a table, and columns that follow; cells by row, heads first.
+struct WideTable {
+  std::vector<std::vector<std::string>> rows;
+  std::vector<std::vector<std::string>> columns;
+};
 
-// As many baselines side by side as fit a page.
-std::string position_tables(const EvalReport& report) {
-  constexpr std::size_t kMostColumns = 6;
-  const std::size_t n = report.baselines.size(), tables = (n + kMostColumns - 1) / kMostColumns;
-  std::string out =
-      "\nerror by the number of examples seen, divided by that of predicting 0; in brackets its "
-      "standard error in units of the last digit\n";
-  for (std::size_t t = 0; t < std::max<std::size_t>(tables, 1); ++t) {
-    const std::size_t first = t * n / std::max<std::size_t>(tables, 1);
-    const std::size_t last = (t + 1) * n / std::max<std::size_t>(tables, 1);
-    out += (t > 0 ? "\n" : "") + position_table(report, first, last);
+// As many columns side by side as fit a page, the left ones repeated.
+std::string wrapped(const WideTable& table) {
+  constexpr std::size_t kPage = 110, kGap = 2;
+  const auto width_of = [](const std::vector<std::string>& cells) {
+    std::size_t width = 0;
+    for (const std::string& cell : cells) width = std::max(width, cell.size());
+    return width + kGap;
+  };
+  std::size_t left = 0;
+  for (std::size_t c = 0; c < table.rows.front().size(); ++c) {
+    std::vector<std::string> cells;
+    for (const auto& row : table.rows) cells.push_back(row[c]);
+    left += width_of(cells);
+  }
+  std::string out;
+  for (std::size_t first = 0; first < table.columns.size();) {
+    auto rows = table.rows;
+    std::size_t width = left;
+    do {
+      for (std::size_t r = 0; r < rows.size(); ++r) rows[r].push_back(table.columns[first][r]);
+      width += width_of(table.columns[first++]);
+    } while (first < table.columns.size() && width + width_of(table.columns[first]) <= kPage);
+    out += (out.empty() ? "" : "\n") + text_table(rows);
   }
   return out;
+}
+
+// The model's column and the baselines', empty but for their heads.
+std::vector<std::vector<std::string>> predictor_columns(const EvalReport& report) {
+  std::vector<std::vector<std::string>> columns{{"model"}};
+  for (const BaselineScore& b : report.baselines) columns.push_back({b.name});
+  return columns;
+}
+
+// A cell for the model and each baseline: their errors at position p.
+void add_errors(WideTable& table, const Score& model, std::span<const BaselineScore> baselines,
+                std::size_t p) {
+  table.columns[0].push_back(with_error(model.positions[p]));
+  for (std::size_t b = 0; b < baselines.size(); ++b)
+    table.columns[1 + b].push_back(with_error(baselines[b].score.positions[p]));
+}
+
+std::string position_tables(const EvalReport& report) {
+  WideTable table{.rows = {{"examples"}}, .columns = predictor_columns(report)};
+  for (std::size_t p = 0; p < report.model.positions.size(); ++p) {
+    table.rows.push_back({std::to_string(report.model.first_position + p)});
+    add_errors(table, report.model, report.baselines, p);
+  }
+  return "\nerror by the number of examples seen, divided by that of predicting 0; in brackets its "
+         "standard error in units of the last digit\n" +
+         wrapped(table);
+}
+
+// Rows at about a quarter, half and all of the most examples, as Garg et al. report 10, 20 and 40.
+void add_shift_rows(WideTable& table, const std::string& name,
+                    std::span<const std::size_t> examples, const Score& model,
+                    std::span<const BaselineScore> baselines) {
+  std::vector<std::size_t> shown;
+  for (const double share : {.25, .5, 1.0}) {
+    const double wanted = share * static_cast<double>(examples.back());
+    const auto nearest = std::ranges::min_element(
+        examples, {}, [&](std::size_t k) { return std::abs(static_cast<double>(k) - wanted); });
+    const auto p = static_cast<std::size_t>(nearest - examples.begin());
+    if (shown.empty() || shown.back() != p) shown.push_back(p);
+  }
+  for (const std::size_t p : shown) {
+    table.rows.push_back({name, std::to_string(examples[p])});
+    add_errors(table, model, baselines, p);
+  }
+}
+
+std::string shift_tables(const EvalReport& report) {
+  WideTable table{.rows = {{"shift", "examples"}}, .columns = predictor_columns(report)};
+  add_shift_rows(table, "none", examples_of(report.model), report.model, report.baselines);
+  std::string left_out;
+  for (const ShiftScore& s : report.shifts) {
+    if (s.choice.left_out.empty()) {
+      add_shift_rows(table, s.choice.name(), s.examples, s.model, s.baselines);
+    } else {
+      left_out += s.choice.name() + ": left out, " + s.choice.left_out + "\n";
+    }
+  }
+  return "\nerror under shifts (`headroom describe shifts`), divided by that of predicting 0 on "
+         "the "
+         "shifted prompts\n" +
+         wrapped(table) + left_out;
+}
+
+json::Value shift_value(const ShiftScore& shift) {
+  json::Value value{json::Object{}};
+  if (!shift.choice.left_out.empty()) {
+    json::add(value, "left_out", json::text(shift.choice.left_out));
+    return value;
+  }
+  const auto errors = [&](const Score& score) {
+    json::Value line = loss_value(score);
+    json::add(line, "positions", positions_value(score, shift.examples));
+    return line;
+  };
+  value = errors(shift.model);
+  json::Value lines{json::Object{}};
+  for (const BaselineScore& b : shift.baselines) json::add(lines, b.name, errors(b.score));
+  json::add(value, "baselines", lines);
+  return value;
 }
 
 }  // namespace
@@ -131,12 +229,15 @@ std::string eval_as_json(const EvalReport& report) {
   json::Value lines = json::Value(json::Object{});
   for (const BaselineScore& b : report.baselines) {
     json::Value line = score_value(report.task, b.score);
-    json::add(line, "positions", positions_value(b.score));
+    json::add(line, "positions", positions_value(b.score, examples_of(b.score)));
     json::add(lines, b.name, line);
   }
   json::add(root, "baselines", lines);
-  json::add(root, "positions", positions_value(report.model));
-  json::add(root, "shifts", json::Value(json::Object{}));
+  json::add(root, "positions", positions_value(report.model, examples_of(report.model)));
+  json::Value shifts{json::Object{}};
+  for (const ShiftScore& shift : report.shifts)
+    json::add(shifts, shift.choice.name(), shift_value(shift));
+  json::add(root, "shifts", shifts);
   return json::write(root) + "\n";
 }
 
@@ -147,6 +248,7 @@ std::string eval_as_text(const EvalReport& report) {
            " by more than noise\n";
   }
   if (!report.model.positions.empty()) out += position_tables(report);
+  if (!report.shifts.empty()) out += shift_tables(report);
   return out;
 }
 

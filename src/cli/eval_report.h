@@ -8,6 +8,7 @@
 #include "baselines/trained.h"
 #include "tasks/score.h"
 #include "tasks/task.h"
+#include "train/evaluate_shifts.h"
 
 namespace headroom {
 
@@ -19,6 +20,7 @@ struct EvalReport {
   bool constructed = false;             // set by hand: there was no training to judge
   std::optional<double> expected_loss;  // what theory says of a constructed model
   std::optional<double> bound;          // what theory says of every model of this kind
+  std::vector<ShiftScore> shifts = {};
 };
 
 // Both end in a newline. Errors stand with their standard error over items and, of the loss in

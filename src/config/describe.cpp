@@ -9,7 +9,9 @@
 #include "config/sweep.h"
 #include "config/write.h"
 #include "core/error.h"
+#include "core/numbers.h"
 #include "core/spelling.h"
+#include "tasks/shifts.h"
 #include "theory/bounds.h"
 #include "theory/construction.h"
 #include "train/metrics.h"
@@ -137,6 +139,32 @@ std::string describe_baselines(const Defaults&, DescribeFormat format) {
   return out;
 }
 
+std::string describe_shifts(const Defaults&, DescribeFormat format) {
+  const bool markdown = format == DescribeFormat::kMarkdown;
+  std::string out =
+      "`headroom eval --shift` takes NAME, NAME=VALUE or `all`, each at its default. Errors are "
+      "divided by that of predicting 0 on the shifted prompts. Where the query is replaced, at "
+      "most " +
+      std::to_string(kMostPrefixes) +
+      " evenly spaced numbers of examples are asked for, on the prompts of the unshifted stream.\n";
+  if (markdown) out += "\n| shift | default | tasks | meaning |\n|---|---|---|---|\n";
+  for (const ShiftRow& row : shift_rows()) {
+    std::vector<std::string> lacking;
+    for (const Choice<TaskType>& task : kTaskTypes)
+      if (is_in_context(task.value) && !row.serves(task.value)) lacking.push_back(task.name);
+    const bool valued = *row.parameter != '\0';
+    const std::string name = row.name + (valued ? std::string("=") + row.parameter : ""),
+                      value = valued ? short_real(row.value) : "",
+                      tasks = "all in context" +
+                              (lacking.empty() ? std::string() : " but " + join(lacking));
+    out += markdown ? "| `" + name + "` | " + value + " | " + markdown_cell(tasks) + " | " +
+                          markdown_cell(row.sentence) + " |\n"
+                    : "  " + name + "   (" + (valued ? "default " + value + "; " : "") + tasks +
+                          ")\n    " + row.sentence + "\n";
+  }
+  return out;
+}
+
 std::string describe_constructions(const Defaults&, DescribeFormat format) {
   const bool markdown = format == DescribeFormat::kMarkdown;
   std::string out;
@@ -201,6 +229,7 @@ constexpr Topic kTopics[] = {
      describe_attention, "model.attention"},
     {"metrics", "every column of a run's CSV files", describe_metrics, nullptr},
     {"baselines", "the predictors that a model is compared with", describe_baselines, nullptr},
+    {"shifts", "the distribution shifts that `eval --shift` knows", describe_shifts, nullptr},
     {"constructions", "every model set by hand with its settings", describe_constructions, nullptr},
     {"bounds", "what no attention layer of a rank can get below, and where that applies",
      describe_bounds, nullptr},

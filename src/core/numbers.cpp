@@ -18,6 +18,14 @@ std::string real_text(double value) {
   return text;
 }
 
+std::string short_real(double value) {
+  std::array<char, 32> buffer;
+  const auto end =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::general)
+          .ptr;
+  return {buffer.data(), end};
+}
+
 WholeRead read_whole(std::string_view text) {
   const bool negative = !text.empty() && text.front() == '-';
   if (negative) text.remove_prefix(1);

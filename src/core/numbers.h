@@ -11,6 +11,9 @@ namespace headroom {
 // 1e-5 -> "1e-05", and "nan", "inf", "-inf".
 std::string real_text(double value);
 
+// The same as a person writes it, without a point where it is whole: "0.1", "3", "1e-05".
+std::string short_real(double value);
+
 enum class WholeStatus { kOk, kNotWhole, kOutOfRange };
 struct WholeRead {
   WholeStatus status = WholeStatus::kOk;

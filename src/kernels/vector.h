@@ -173,16 +173,4 @@ inline float sum(const float* a, std::size_t n) {
   return horizontal_sum(s);
 }
 
-// The index of the first of the largest of a[0 .. n-1], n > 0; NaN is never the largest.
-inline std::size_t first_largest(const float* a, std::size_t n) {
-  Vec most = broadcast(-__builtin_inff());
-  std::size_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) most = max(load(a + i), most);
-  float largest = horizontal_max(most);
-  for (; i < n; ++i) largest = a[i] > largest ? a[i] : largest;
-  for (i = 0; i + 1 < n && a[i] != largest; ++i) {
-  }
-  return i;
-}
-
 }  // namespace headroom::kernels

@@ -13,8 +13,8 @@
 
 namespace headroom {
 
-// How a tensor starts: constant, U(-a, a), N(0, a^2), or a I in each square block of as many
-// rows as it has columns.
+// How a tensor starts: constant, U(-a, a), N(0, a^2), or a times the identity,
+// once for each square block of rows as wide as the last dimension.
 struct InitRule {
   enum class Kind { kConstant, kUniform, kNormal, kIdentity } kind = Kind::kConstant;
   double value = 0;

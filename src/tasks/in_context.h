@@ -9,19 +9,16 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/view.h"
+#include "tasks/shifts.h"
 #include "tasks/task.h"
 
 namespace headroom {
-
-// Means of x_c^2 and x_c^4 over the coordinates of x, those that are 0 included.
-struct InputMoments {
-  double square = 1, fourth = 3;
-};
 
 class InContextTask : public Task {
  public:
@@ -29,7 +26,7 @@ class InContextTask : public Task {
 
   // x_i ~ N(0, I), or uniform, with coordinates from stage.dims on set to 0; y_i = f(x_i) + noise
   // N(0, 1). Draws x, then f, then the noise, so that configs that differ in `noise` or `layout`
-  // alone share x and f.
+  // alone share x and f, and so do shifted items with the unshifted ones.
   void draw(Draws draws, Stage stage, View<float, 2> input, View<float, 2> query,
             View<float, 2> target) const override;
 
@@ -40,6 +37,10 @@ class InContextTask : public Task {
                View<const float, 2> output, std::span<double> out) const override;
 
   double position_scale() const override;  // E y^2 without noise
+
+  // From now on items are shifted. With `examples` they are prompts of so many examples and a
+  // query, cut from those of all points, and that query's is the one prediction.
+  void set_shift(std::shared_ptr<const Shift> shift, std::optional<std::size_t> examples);
 
   std::vector<std::string> train_columns() const override;
   std::vector<double> train_values(Stage stage) const override;
@@ -56,6 +57,11 @@ class InContextTask : public Task {
   virtual double mean_square(const InputMoments& x) const = 0;
 
   InputMoments input_moments() const;  // at the final stage
+
+ private:
+  friend std::unique_ptr<Task> interleaved(const Task& task);
+  std::shared_ptr<const Shift> shift_;
+  std::optional<std::size_t> examples_;
 };
 
 // The task whose tokens are interleaved and whose items are those of `task`: the form in which
@@ -68,5 +74,9 @@ struct Prompt {
   Matrix<const float> y;  // (P,1)
 };
 Prompt read_prompt(View<const float, 2> input);
+// Predictors answer at the last P positions of a prompt, output (P,1): from this one on.
+inline std::size_t first_asked(const Prompt& prompt, View<const float, 2> output) {
+  return prompt.x.rows - output.dim(0);
+}
 
 }  // namespace headroom

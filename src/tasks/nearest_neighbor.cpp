@@ -17,35 +17,41 @@ constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
 // answer(asker, j): the first j with the largest sign * <x_j, asker>, other than the asker's own
 // number where the points ask themselves (askers = x); kNone where no inner product is a number.
-// Products of a block of askers with a block of points are one matrix product.
+// The products of a block of points with a block of askers are one matrix product, with the askers
+// along the vector.
 template <class Answer>
 void for_nearest(View<const float, 2> x, View<const float, 2> askers, float sign,
                  const Answer& answer) {
-  constexpr std::size_t kAskers = 16, kPoints = 64;
+  using kernels::broadcast, kernels::IntVec, kernels::kLanes, kernels::Vec;
+  constexpr std::size_t kAskers = 16, kPoints = 64, kVectors = kAskers / kLanes;
   constexpr float kLowest = -std::numeric_limits<float>::infinity();
   const bool self = x.data == askers.data;
-  float scores[kAskers * kPoints];
+  float scores[kPoints * kAskers] = {};
   for (std::size_t i = 0; i < askers.dim(0); i += kAskers) {
     const std::size_t n = std::min(kAskers, askers.dim(0) - i);
-    float best[kAskers];
-    std::size_t of[kAskers];
-    std::fill_n(best, n, kLowest);
-    std::fill_n(of, n, kNone);
+    Vec best[kVectors];
+    IntVec of[kVectors];
+    std::fill_n(best, kVectors, broadcast(kLowest));
+    std::fill_n(of, kVectors, IntVec{} - 1);
     for (std::size_t j = 0; j < x.dim(0); j += kPoints) {
       const std::size_t m = std::min(kPoints, x.dim(0) - j);
-      kernels::matmul_unrecorded({scores, n, m, m}, askers.range(i, n), kernels::Transpose::kNo,
-                                 x.range(j, m), kernels::Transpose::kYes, sign, 0.0f);
-      for (std::size_t a = 0; a < n; ++a) {
-        float* row = scores + a * m;
-        if (self && i + a >= j && i + a < j + m) row[i + a - j] = kLowest;
-        const std::size_t at = kernels::first_largest(row, m);
-        if (row[at] > best[a]) {
-          best[a] = row[at];
-          of[a] = j + at;
+      kernels::matmul_unrecorded({scores, m, n, kAskers}, x.range(j, m), kernels::Transpose::kNo,
+                                 askers.range(i, n), kernels::Transpose::kYes, sign, 0.0f);
+      for (std::size_t own = std::max(i, j); self && own < std::min(i + n, j + m); ++own)
+        scores[(own - j) * kAskers + own - i] = kLowest;
+      for (std::size_t row = 0; row < m; ++row) {
+        const IntVec number = IntVec{} + static_cast<std::int32_t>(j + row);
+        for (std::size_t v = 0; v < kVectors; ++v) {
+          const Vec score = kernels::load(scores + row * kAskers + v * kLanes);
+          of[v] = score > best[v] ? number : of[v];
+          best[v] = kernels::max(score, best[v]);
         }
       }
     }
-    for (std::size_t a = 0; a < n; ++a) answer(i + a, of[a]);
+    for (std::size_t a = 0; a < n; ++a) {
+      const std::int32_t j = of[a / kLanes][a % kLanes];
+      answer(i + a, j < 0 ? kNone : static_cast<std::size_t>(j));
+    }
   }
 }
 

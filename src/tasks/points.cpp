@@ -50,21 +50,21 @@ void fill_orthonormal(Random& random, View<float, 2> x) {
   assert(x.dim(0) <= x.dim(1));
   random.fill_normal(x.flat());
   for (std::size_t i = 0; i < x.dim(0); ++i) {
-    const std::span<float> row = x[i].flat();
-    // The second pass removes what rounding left of the first: "twice is enough" (Kahan and
-    // Parlett).
-    for (int pass = 0; pass < 2;) {
-      project_out(x, i);
-      const double square = dot_double(row, row);
-      if (square > 0) {
-        scale(row, 1 / std::sqrt(square));
-        ++pass;
-      } else {
-        random.fill_normal(row);
-        pass = 0;
-      }
-    }
+    while (!orthonormalize_row(x, i)) random.fill_normal(x[i].flat());
   }
+}
+
+bool orthonormalize_row(View<float, 2> x, std::size_t i) {
+  const std::span<float> row = x[i].flat();
+  // The second pass removes what rounding left of the first: "twice is enough" (Kahan and
+  // Parlett).
+  for (int pass = 0; pass < 2; ++pass) {
+    project_out(x, i);
+    const double square = dot_double(row, row);
+    if (!(square > 0)) return false;
+    scale(row, 1 / std::sqrt(square));
+  }
+  return true;
 }
 
 void mirror(View<float, 2> x) {

@@ -56,6 +56,10 @@ void fill_sphere(Random& random, View<float, 2> x);
 // Gaussian matrix whose R has a positive diagonal, which is what Gram-Schmidt yields.
 void fill_orthonormal(Random& random, View<float, 2> x);
 
+// Makes row i of x (N,d) a unit vector orthogonal to the rows before it, which are orthonormal or
+// 0; a row in their span may become 0, and then the answer is false.
+bool orthonormalize_row(View<float, 2> x, std::size_t i);
+
 // The rows of the second half of x (2n,d) become minus those of the first half.
 void mirror(View<float, 2> x);
 

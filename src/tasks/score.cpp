@@ -22,7 +22,7 @@ double wrong_sign(float output, float target) {
 }
 
 ScoreSheet::ScoreSheet(const Task& task, Stage stage)
-    : task_(task),
+    : task_(&task),
       stage_(stage),
       position_scale_(task.position_scale()),
       loss_(task.shape(stage).loss),
@@ -30,6 +30,16 @@ ScoreSheet::ScoreSheet(const Task& task, Stage stage)
       n_positions_(position_scale_ > 0 ? task.shape(stage).predictions : 0),
       first_position_(task.shape(stage).first_position),
       sums_(1 + n_metrics_ + n_positions_),
+      resampled_(sums_.size()),
+      rows_(sums_.size()) {}
+
+ScoreSheet::ScoreSheet(std::span<const Task* const> prompts)
+    : position_scale_(prompts.front()->position_scale()),
+      loss_(prompts.front()->shape().loss),
+      n_metrics_(0),
+      n_positions_(position_scale_ > 0 ? total_predictions(prompts) : 0),
+      first_position_(prompts.front()->shape().first_position),
+      sums_(1 + n_positions_),
       resampled_(sums_.size()),
       rows_(sums_.size()) {}
 
@@ -55,7 +65,7 @@ void ScoreSheet::measure(View<const float, 2> input, View<const float, 2> target
     if (n_positions_ > 0) positions[p] = error / position_scale_;
   }
   row[0] = loss / static_cast<double>(n);
-  task_.metrics(stage_, input, target, output, row.subspan(1, n_metrics_));
+  if (n_metrics_ > 0) task_->metrics(stage_, input, target, output, row.subspan(1, n_metrics_));
 }
 
 void ScoreSheet::add_row(std::span<const double> row) {

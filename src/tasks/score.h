@@ -35,6 +35,9 @@ double wrong_sign(float output, float target);
 class ScoreSheet {
  public:
   ScoreSheet(const Task& task, Stage stage);  // the task must outlive the sheet
+  // Of predictions of several tasks in a row, which are equal but for their prompts: by position,
+  // without metrics.
+  explicit ScoreSheet(std::span<const Task* const> prompts);
 
   // One item: input (T,D), target (P,O), output (P,O): the predictions only.
   // The item's loss is the mean over its P predictions of the task's loss, summed over O. By
@@ -63,7 +66,7 @@ class ScoreSheet {
   };
   Mean mean_of(std::size_t entry) const;
 
-  const Task& task_;
+  const Task* task_ = nullptr;  // whose metrics are measured
   Stage stage_;
   double position_scale_;
   LossType loss_;

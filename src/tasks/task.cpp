@@ -41,6 +41,12 @@ Stage Task::final_stage() const {
   return stage;
 }
 
+std::size_t total_predictions(std::span<const Task* const> tasks) {
+  std::size_t total = 0;
+  for (const Task* task : tasks) total += task->shape().predictions;
+  return total;
+}
+
 Batch Batch::range(std::size_t first, std::size_t count) const {
   return {.input = input.range(first, count),
           .query = query.empty() ? View<float, 3>{} : query.range(first, count),

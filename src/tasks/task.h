@@ -89,6 +89,9 @@ class Task {
 
 std::unique_ptr<Task> make_task(const TaskConfig& config);
 
+// P of all the tasks at their final stages.
+std::size_t total_predictions(std::span<const Task* const> tasks);
+
 // Views of one batch at one stage: input (B,T,D), query (B,Q,D), empty without queries, target
 // (B,P,O), and how the predictions of it are judged.
 struct Batch {

@@ -112,6 +112,11 @@ void validate_pattern_fit(const TaskConfig& c) {
   }
 }
 
+void validate_inner_product(const TaskConfig& c) {
+  if (c.dim >= 2) return;
+  fail("task.dim = 1: on a line the sphere is -1 and 1; task.type = inner_product needs 2 or more");
+}
+
 }  // namespace
 
 void Ramp::declare(Fields& f) {
@@ -132,12 +137,14 @@ bool is_retrieval(TaskType type) {
   return type == TaskType::kNearestNeighbor || type == TaskType::kNearestMinusFarthest;
 }
 
-bool is_in_context(TaskType type) { return !is_retrieval(type) && type != TaskType::kPatternFit; }
+bool is_in_context(TaskType type) {
+  return !is_retrieval(type) && type != TaskType::kPatternFit && type != TaskType::kInnerProduct;
+}
 
 std::size_t query_tokens(const TaskConfig& config) {
   constexpr std::size_t kDefault = 16;
   const bool separate =
-      config.type == TaskType::kNearestMinusFarthest ||
+      config.type == TaskType::kNearestMinusFarthest || config.type == TaskType::kInnerProduct ||
       (config.type == TaskType::kNearestNeighbor && config.query == QueryMode::kSeparate);
   return separate ? config.queries.value_or(kDefault) : 0;
 }
@@ -152,17 +159,18 @@ void TaskConfig::declare(Fields& f) {
   f.integer("dim", dim, kSize, "Dimension d of a point.")
       .alias({"d", "dims", "n_dims", "dimension"});
   f.integer("points", points, kSize,
-            "Points of a set (retrieval; before antipodal doubling), tokens of the pattern "
-            "(pattern_fit) or examples of the longest prompt (in context).")
+            "Points of a set (retrieval; before antipodal doubling; inner_product), tokens of the "
+            "pattern (pattern_fit) or examples of the longest prompt (in context).")
       .alias({"n_points", "num_points", "n", "length"});
   f.only_for(types_that([](TaskType t) { return !is_in_context(t); }));
   f.choice("points_from", points_from, kPointsFrom, "Where the points lie.")
       .alias({"distribution"});
   f.only_for({"nearest_neighbor"});
   f.choice("query", query, kQueryModes, "Who asks, and for which point.");
-  f.only_for(types_that(is_retrieval));
+  f.only_for(
+      types_that([](TaskType t) { return is_retrieval(t) || t == TaskType::kInnerProduct; }));
   f.integer("queries", queries, kSize,
-            "Query tokens a sequence, of nearest_neighbor with query = separate alone; null = 16.")
+            "Query tokens a sequence; null = 16. Of nearest_neighbor with query = separate alone.")
       .alias({"n_queries", "num_queries"});
   f.only_for({"pattern_fit"});
   f.integer("instance", instance, {0, 4294967295},
@@ -185,6 +193,8 @@ void TaskConfig::declare(Fields& f) {
   f.integer("sparsity", sparsity, kSize,
             "Entries of w that are not 0, at most dim, drawn among the coordinates in use.")
       .alias({"s", "nonzeros"});
+  f.only_for({"inner_product"});
+  f.real("frequency", frequency, {0, 1000, true}, "a of sin(a <x, y>).").alias({"a"});
   f.only_for({"relu_network_regression"});
   f.integer("hidden", hidden, kSize, "Width of the random network's hidden layer.")
       .alias({"hidden_layer_size", "hidden_size"});
@@ -199,6 +209,7 @@ void TaskConfig::declare(Fields& f) {
 void validate(const TaskConfig& config) {
   if (is_retrieval(config.type)) validate_retrieval(config);
   if (config.type == TaskType::kPatternFit) validate_pattern_fit(config);
+  if (config.type == TaskType::kInnerProduct) validate_inner_product(config);
   if (is_in_context(config.type)) validate_in_context(config);
 }
 

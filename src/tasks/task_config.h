@@ -18,7 +18,8 @@ enum class TaskType {
   kReluNetworkRegression,
   kQuadraticRegression,
   kLinearClassification,
-  kDecisionTree
+  kDecisionTree,
+  kInnerProduct
 };
 inline constexpr std::array kTaskTypes{
     Choice<TaskType>{
@@ -47,6 +48,9 @@ inline constexpr std::array kTaskTypes{
     Choice<TaskType>{TaskType::kDecisionTree, "decision_tree",
                      "in context: y is the leaf of a random binary tree that asks for the sign of "
                      "one coordinate a node"},
+    Choice<TaskType>{TaskType::kInnerProduct, "inner_product",
+                     "for a query y and points x_i, all on the sphere: sum over i of sin(a <x_i, "
+                     "y>), divided by sqrt(points), a = `frequency`; sin(a <x, y>) with one point"},
 };
 
 enum class PointsFrom { kSphere, kOrthonormal, kAntipodal };
@@ -116,6 +120,7 @@ struct TaskConfig {
   PoolOf pool_of = PoolOf::kTasks;
   Layout layout = Layout::kInterleaved;
   std::size_t sparsity = 3, hidden = 100, depth = 4;
+  double frequency = 4;
   std::optional<CurriculumConfig> curriculum;
   void declare(Fields& f);
 };

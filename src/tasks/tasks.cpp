@@ -17,6 +17,7 @@ constexpr std::array kRows{
     TaskRow{TaskType::kQuadraticRegression, make_quadratic_regression},
     TaskRow{TaskType::kLinearClassification, make_linear_classification},
     TaskRow{TaskType::kDecisionTree, make_decision_tree},
+    TaskRow{TaskType::kInnerProduct, make_inner_product},
 };
 static_assert(kRows.size() == kTaskTypes.size(), "every task type has one row");
 

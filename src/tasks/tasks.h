@@ -18,6 +18,7 @@ std::unique_ptr<Task> make_relu_network_regression(const TaskConfig& config);
 std::unique_ptr<Task> make_quadratic_regression(const TaskConfig& config);
 std::unique_ptr<Task> make_linear_classification(const TaskConfig& config);
 std::unique_ptr<Task> make_decision_tree(const TaskConfig& config);
+std::unique_ptr<Task> make_inner_product(const TaskConfig& config);
 
 struct TaskRow {
   TaskType type;

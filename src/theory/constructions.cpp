@@ -18,7 +18,7 @@ constexpr const char* kAverageFormula =
     "2 E[q^2 + q (1 - q) / heads], q the probability that a head is wrong at the angle of y with "
     "x_1 - x_2, by quadrature, the mean over subspaces";
 
-constexpr ConstructionRow kRows[] = {
+constexpr ConstructionRow kConstructions[] = {
     {"full_rank",
      "one softmax head of full rank answers exactly as beta grows (Amsel, Yehudai, Bruna 2025, "
      "Fact 1)",
@@ -73,6 +73,6 @@ constexpr ConstructionRow kRows[] = {
 
 }  // namespace
 
-std::span<const ConstructionRow> construction_rows() { return kRows; }
+std::span<const ConstructionRow> construction_rows() { return kConstructions; }
 
 }  // namespace headroom

@@ -1,6 +1,7 @@
 #include "train/evaluate.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 
 #include "core/numbers.h"
@@ -27,15 +28,37 @@ void take_predictions(View<float, 3> predictions, View<const float, 3> output,
   }
 }
 
+namespace {
+
+// predictions first .. first + P - 1 of `row` (B,.,O) become those of `part` (B,P,O).
+void put(View<float, 3> row, std::size_t first, View<const float, 3> part) {
+  for (std::size_t b = 0; b < part.dim(0); ++b)
+    std::ranges::copy(part[b].flat(), row[b].range(first, part.dim(1)).data);
+}
+
+}  // namespace
+
 Evaluator::Evaluator(const Task& task, std::uint64_t seed, std::size_t n_items, std::size_t batch)
-    : task_(task),
+    : Evaluator(std::array{&task}, seed, n_items, batch) {}
+
+Evaluator::Evaluator(std::span<const Task* const> prompts, std::uint64_t seed, std::size_t n_items,
+                     std::size_t batch)
+    : prompts_(prompts.begin(), prompts.end()),
       seed_(seed),
       n_items_(n_items),
       batch_(std::max<std::size_t>(1, std::min(batch, n_items))) {
-  const TaskShape shape = task.shape();
   const auto lay_out = [&](Arena<float>& arena) {
-    buffer_ = take_batch(arena, shape, batch_);
-    predictions_ = arena.take(batch_, shape.predictions, shape.output_dim);
+    buffers_.clear();
+    for (const Task* task : prompts_) {
+      const TaskShape shape = task->shape();
+      buffers_.push_back({.items = take_batch(arena, shape, batch_),
+                          .predictions = arena.take(batch_, shape.predictions, shape.output_dim)});
+    }
+    targets_ = buffers_.front().items.target;
+    predictions_ = buffers_.front().predictions;
+    if (prompts_.size() == 1) return;
+    targets_ = arena.take(batch_, total_predictions(prompts_), targets_.dim(2));
+    predictions_ = arena.take(batch_, targets_.dim(1), targets_.dim(2));
   };
   Arena<float> measure;
   lay_out(measure);
@@ -45,25 +68,34 @@ Evaluator::Evaluator(const Task& task, std::uint64_t seed, std::size_t n_items, 
 
 std::optional<Score> Evaluator::run(Model<float>& model, const std::function<void(double)>& took,
                                     bool intervals) {
-  using Clock = std::chrono::steady_clock;
-  const Stage stage = task_.final_stage();
-  const TaskShape shape = task_.shape(stage);
-  ScoreSheet sheet(task_, stage);
+  using std::chrono::steady_clock;
+  const Task& task = *prompts_.front();
+  const bool single = prompts_.size() == 1;
+  ScoreSheet sheet = single ? ScoreSheet(task, task.final_stage()) : ScoreSheet(prompts_);
   std::optional<Bootstrap> bootstrap;
   if (intervals) bootstrap.emplace(seed_, n_items_);
   for (std::size_t first = 0; first < n_items_; first += batch_) {
-    if (stop_requested()) return std::nullopt;
-    const Clock::time_point begin = Clock::now();
+    const steady_clock::time_point begin = steady_clock::now();
     const std::size_t count = std::min(batch_, n_items_ - first);
-    const Batch items = buffer_.range(0, count);
-    sample_batch(task_, seed_, Purpose::kEval, 0, first, stage, items);
-    const View<const float, 3> output =
-        model.forward(items.input, items.query);  // (B,T,O) or (B,Q,O)
-    const View<float, 3> predictions = predictions_.range(0, count);
-    take_predictions(predictions, output, shape);
+    std::size_t filled = 0;
+    for (std::size_t t = 0; t < prompts_.size(); ++t) {
+      if (stop_requested()) return std::nullopt;
+      const Task& prompt = *prompts_[t];
+      const Batch items = buffers_[t].items.range(0, count);
+      const View<float, 3> predictions = buffers_[t].predictions.range(0, count);
+      sample_batch(prompt, seed_, Purpose::kEval, 0, first, prompt.final_stage(), items);
+      const View<const float, 3> output =
+          model.forward(items.input, items.query);  // (B,T,O) or (B,Q,O)
+      take_predictions(predictions, output, prompt.shape());
+      if (single) continue;
+      put(targets_, filled, items.target);
+      put(predictions_, filled, predictions);
+      filled += predictions.dim(1);
+    }
     const auto counts = bootstrap ? bootstrap->next(count) : View<const std::uint16_t, 2>();
-    sheet.add_batch(items.input, items.target, predictions, counts);
-    if (took) took(std::chrono::duration<double>(Clock::now() - begin).count());
+    sheet.add_batch(buffers_.front().items.input.range(0, count), targets_.range(0, count),
+                    predictions_.range(0, count), counts);
+    if (took) took(std::chrono::duration<double>(steady_clock::now() - begin).count());
   }
   return sheet.score();
 }

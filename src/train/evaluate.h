@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,22 +29,29 @@ void take_predictions(View<float, 3> predictions, View<const float, 3> output,
 class Evaluator {
  public:
   Evaluator(const Task& task, std::uint64_t seed, std::size_t n_items, std::size_t batch);
+  // Of several tasks, each item's predictions in a row (ScoreSheet). They must outlive this.
+  Evaluator(std::span<const Task* const> prompts, std::uint64_t seed, std::size_t n_items,
+            std::size_t batch);
 
-  // The model must take batch() items. Nothing if stop_requested() before the last batch. `took`,
-  // if given, hears how many seconds each batch took.
-  // `intervals`: with bootstrap intervals.
+  // The model must take batch() items of every task. Nothing if stop_requested() before the last
+  // batch. `took`, if given, hears how many seconds each batch took. `intervals`: with bootstrap
+  // intervals.
   std::optional<Score> run(Model<float>& model, const std::function<void(double)>& took = {},
                            bool intervals = false);
 
   std::size_t batch() const { return batch_; }
 
  private:
-  const Task& task_;
+  std::vector<const Task*> prompts_;
   std::uint64_t seed_;
   std::size_t n_items_, batch_;
   Arena<float> memory_;
-  Batch buffer_;
-  View<float, 3> predictions_;  // (B,P,O)
+  struct Buffer {
+    Batch items;
+    View<float, 3> predictions;  // (B,P,O)
+  };
+  std::vector<Buffer> buffers_;           // one a task
+  View<float, 3> targets_, predictions_;  // (B,P,O) of all tasks in a row
 };
 
 // One row {name, position, error, error_sem} a baseline and position: the lines of baselines.csv,

@@ -149,10 +149,9 @@ TEST_F(TrainCases, EveryNameOfDescribeTrains) {
   ASSERT_GE(names.size(), 70u);
   std::size_t listed = 0;
   for (const auto& [field, name] : names) {
-    if (field == "task.type") continue;  // each has a config of its own, below and all around
+    if (field == "task.type") continue;  // each has a config of its own, below
     const std::string set = field + "=" + name;
-    const bool in_context =
-        std::find(of_in_context.begin(), of_in_context.end(), field) != of_in_context.end();
+    const bool in_context = std::ranges::find(of_in_context, field) != of_in_context.end();
     // A rate at which nothing diverges, whatever the optimizer.
     std::vector<std::string> sets{set, "train.steps=2", "train.optimizer.lr=1e-4"};
     if (const auto with = what_goes_with.find(set); with != what_goes_with.end())
@@ -161,13 +160,15 @@ TEST_F(TrainCases, EveryNameOfDescribeTrains) {
     expect_runs(train(in_context ? kTinyRegression : kTiny, sets,
                       {"--out", "name-" + std::to_string(listed++), "--quiet"}));
   }
-  expect_runs(train(kTinyRegression, {"train.steps=2"}, {"--out", "regression", "--quiet"}));
-  expect_runs(train(kTiny,
-                    {"task.type=nearest_minus_farthest", "model.attention.kind=cross",
-                     "train.steps=2", "train.optimizer.lr=1e-4"},
-                    {"--out", "difference", "--quiet"}));
-  expect_runs(train(kTiny, {"task.type=pattern_fit", "train.steps=2", "train.optimizer.lr=1e-4"},
-                    {"--out", "pattern", "--quiet"}));
+  for (const Choice<TaskType>& task : kTaskTypes) {
+    std::vector<std::string> sets{"task.type=" + std::string(task.name), "train.steps=2",
+                                  "train.optimizer.lr=1e-4"};
+    if (task.value == TaskType::kInnerProduct || task.value == TaskType::kNearestMinusFarthest)
+      sets.push_back("model.attention.kind=cross");
+    SCOPED_TRACE(task.name);
+    expect_runs(train(is_in_context(task.value) ? kTinyRegression : kTiny, sets,
+                      {"--out", std::string("task-") + task.name, "--quiet"}));
+  }
 }
 
 TEST_F(TrainCases, TheDefaultConfigFedBackIsTheSame) {
