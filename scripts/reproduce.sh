@@ -21,7 +21,7 @@ in-context-rank|in-context-rank|against rank/dim --baselines zero --published da
 kuang|kuang|against rank/dim --position last --lines task.dim --published data/published/kuang-rank.csv|in-context regression against rank over dimension (Kuang, Amsel et al. 2025)
 garg|garg|examples|error against in-context examples (Garg et al. 2022)
 random-features|=weighted_random|against model.attention.heads --lines task.dim --baselines --published data/published/amsel-random-features.csv|hand-set random heads under their best weights, error against their number (Amsel, Yehudai, Bruna 2025)
-von-oswald|von-oswald|against task.points --position last --baselines gradient_descent_1|linear attention and a tuned step of gradient descent (von Oswald et al. 2023)
+von-oswald|von-oswald|against task.points --baselines gradient_descent_1 --position last|linear attention and a tuned step of gradient descent (von Oswald et al. 2023)
 '
 usage() {
   say "usage: scripts/reproduce.sh FIGURE --reduced|--full [--estimate] [JOBS]; FIGURE is one of$(cut -d '|' -f 1 <<<"$table" | tr '\n' ' ')"

@@ -151,8 +151,7 @@ TEST_F(TrainCases, EveryNameOfDescribeTrains) {
   for (const auto& [field, name] : names) {
     if (field == "task.type") continue;  // each has a config of its own, below
     const std::string set = field + "=" + name;
-    const bool in_context =
-        std::find(of_in_context.begin(), of_in_context.end(), field) != of_in_context.end();
+    const bool in_context = std::ranges::find(of_in_context, field) != of_in_context.end();
     // A rate at which nothing diverges, whatever the optimizer.
     std::vector<std::string> sets{set, "train.steps=2", "train.optimizer.lr=1e-4"};
     if (const auto with = what_goes_with.find(set); with != what_goes_with.end())
