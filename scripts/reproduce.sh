@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # From a published experiment's preset (configs/paper/) to its figure: builds, runs the sweep, summarizes, draws.
 #   scripts/reproduce.sh FIGURE --reduced|--full [--estimate] [JOBS]
-# FIGURE: fig2 points dims positions identity in-context-rank kuang garg (scripts/reproduce.sh --list says what each is)
+# FIGURE: fig2 points dims positions identity in-context-rank kuang garg random-features von-oswald (scripts/reproduce.sh --list says what each is)
 # --reduced: smaller and shorter, minutes on two cores (the three in-context ones: up to an hour). --full: as published, days to weeks.
 # --estimate: trains nothing; asks `headroom check` for the time of every run and adds up. JOBS: as in scripts/sweep.sh.
 # Results: runs/paper/FIGURE-reduced/ (the runs), runs/paper/FIGURE-reduced.{csv,png,pdf}; run again, it goes on with what is missing.
@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
-# FIGURE | sweeps | arguments of plot.py | what it shows
+# FIGURE | sweeps, or =CONSTRUCTION | arguments of plot.py | what it shows
 table='
 fig2|fig2|against model.attention.key_size --panels model.layers --lines budget --published data/published/amsel-fig2.csv|error against the rank of the heads at fixed budgets (Amsel, Yehudai, Bruna 2025, figure 2)
 points|points|against task.points --lines rank/dim --published data/published/amsel-points.csv|error against the number of points (same paper)
@@ -20,6 +20,8 @@ identity|identity|against model.attention.copies|full-rank heads, for headroom i
 in-context-rank|in-context-rank|against rank/dim --baselines zero --published data/published/amsel-in-context.csv|in-context regression against the rank of the heads (same paper, figure 1 of the poster)
 kuang|kuang|against rank/dim --position last --lines task.dim --published data/published/kuang-rank.csv|in-context regression against rank over dimension (Kuang, Amsel et al. 2025)
 garg|garg|examples|error against in-context examples (Garg et al. 2022)
+random-features|=weighted_random|against model.attention.heads --lines task.dim --baselines --published data/published/amsel-random-features.csv|hand-set random heads under their best weights, error against their number (Amsel, Yehudai, Bruna 2025)
+von-oswald|von-oswald|against task.points --position last --baselines gradient_descent_1|linear attention and a tuned step of gradient descent (von Oswald et al. 2023)
 '
 usage() {
   say "usage: scripts/reproduce.sh FIGURE --reduced|--full [--estimate] [JOBS]; FIGURE is one of$(cut -d '|' -f 1 <<<"$table" | tr '\n' ' ')"
@@ -56,7 +58,24 @@ fi
 PATH="$(cd "$(dirname "$HEADROOM_BINARY")" && pwd):$PATH"
 python=$(plot_python)
 
-if [ -n "$estimate" ]; then
+# Models set by hand, one run a dimension, number of heads and seed; those that are there stay.
+construct() {
+  local name=$1 dims="8 64" all_heads="4 16 64 256" seeds=0 dim heads seed out
+  if [ "$size" = full ]; then
+    dims="8 16 32 64" all_heads="1 2 4 8 16 32 64 128 256 512 1024 2048 4096" seeds="0 1 2 3 4"
+  fi
+  mkdir -p "runs/paper/$figure-$size"
+  for dim in $dims; do for heads in $all_heads; do for seed in $seeds; do
+    out=runs/paper/$figure-$size/dim-$dim-heads-$heads-seed-$seed
+    [ -s "$out/eval.csv" ] ||
+      headroom construct "$name" --set "dim=$dim" --set "heads=$heads" --set "seed=$seed" --out "$out" --force --quiet
+  done; done; done
+}
+
+if [ -n "$estimate" ] && [[ ${sweeps[0]} = =* ]]; then
+  say "nothing to train: minutes"
+  exit 0
+elif [ -n "$estimate" ]; then
   # One check a model: seeds cost the same.
   for sweep in "${sweeps[@]}"; do headroom grid "configs/paper/$sweep-$size.json" --all --quiet --format json; done |
     "$python" -B scripts/figures/estimate.py headroom
@@ -65,6 +84,11 @@ fi
 
 code=0 folders=()
 for sweep in "${sweeps[@]}"; do
+  if [[ $sweep = =* ]]; then
+    construct "${sweep#=}"
+    folders+=("runs/paper/$figure-$size")
+    continue
+  fi
   scripts/sweep.sh "configs/paper/$sweep-$size.json" "$@" || code=$?
   [ "$code" -le 1 ] || exit "$code"
   folders+=("runs/paper/$sweep-$size")

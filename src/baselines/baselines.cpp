@@ -7,7 +7,9 @@ namespace headroom {
 
 namespace {
 
-bool retrieval(TaskType task) { return task == TaskType::kNearestNeighbor; }
+bool retrieval(TaskType task) { return is_retrieval(task); }
+bool single_points(TaskType task) { return task == TaskType::kNearestNeighbor; }
+bool patterns(TaskType task) { return task == TaskType::kPatternFit; }
 bool product(TaskType task) { return task == TaskType::kInnerProduct; }
 bool linear(TaskType task) { return task == TaskType::kLinearRegression; }
 bool signs(TaskType task) { return task == TaskType::kLinearClassification; }
@@ -26,7 +28,7 @@ constexpr std::array kRows{
                 .make = make_zero},
     BaselineRow{.name = "chance",
                 .sentence = "returns a point of the set other than the asking one at random",
-                .serves = retrieval,
+                .serves = single_points,
                 .make = make_chance},
     BaselineRow{.name = "best_linear_map",
                 .sentence = "a (the asking point) + b (sum of the other points), a and b by least "
@@ -35,7 +37,7 @@ constexpr std::array kRows{
                 .make = make_best_linear_map,
                 .reference = true},
     BaselineRow{.name = "exact",
-                .sentence = "finds the wanted point by comparing all pairs: loss 0",
+                .sentence = "finds the wanted points by comparing all pairs: loss 0",
                 .serves = retrieval,
                 .make = make_exact},
 
@@ -54,6 +56,16 @@ constexpr std::array kRows{
                 .sentence = "the formula itself: loss 0",
                 .serves = product,
                 .make = make_exact_inner_product},
+
+    BaselineRow{.name = "zero",
+                .sentence = "predicts the zero vector",
+                .serves = patterns,
+                .make = make_zero},
+    BaselineRow{.name = "uniform",
+                .sentence = "the mean of all tokens: attention that looks at nothing",
+                .serves = patterns,
+                .make = make_uniform,
+                .reference = true},
 
     BaselineRow{.name = "zero",
                 .sentence = "predicts 0: error 1 at every position",

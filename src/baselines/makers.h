@@ -13,7 +13,7 @@ using BaselineMaker = std::unique_ptr<Baseline>(const BaselineSetting& setting);
 // Steps of the stream (seed, kBaseline): one a use, so that no two uses share draws.
 inline constexpr std::uint64_t kFitStep = 0, kChanceStep = 1, kTuneStep = 2, kNetworkStep = 3;
 
-BaselineMaker make_zero;
+BaselineMaker make_zero, make_uniform;
 BaselineMaker make_best_linear_map, make_chance, make_exact;  // retrieval
 BaselineMaker make_bilinear_form, make_exact_inner_product;   // inner_product
 // Regression in context.

@@ -12,7 +12,7 @@
 namespace headroom {
 namespace {
 
-struct Report {
+struct BenchReport {
   BenchResult result;
   double step_flops = 0;
   std::string threads;
@@ -27,7 +27,7 @@ std::string precision_name(Precision precision) {
   return "";
 }
 
-std::string text_report(const Report& r) {
+std::string bench_text(const BenchReport& r) {
   const BenchResult& b = r.result;
   double mean = 0;
   for (const double phase : b.phases) mean += phase;
@@ -53,7 +53,7 @@ std::string text_report(const Report& r) {
   return out;
 }
 
-std::string json_report(const Report& r, const RunConfig& config) {
+std::string bench_json(const BenchReport& r, const RunConfig& config) {
   const BenchResult& b = r.result;
   json::Value report, step, phases;
   json::add(step, "median", json::number(b.median_s * 1e3));
@@ -104,12 +104,12 @@ Exit bench_command(Arguments args) {
   const RunConfig config = arguments.read();
   if (config.model.attention.type == AttentionType::kHard)
     throw Error(Exit::kUsage, "bench: model.attention.type = hard has no step to time");
-  Report r;
+  BenchReport r;
   r.threads = arguments.choose_threads();
   const std::unique_ptr<Task> task = make_task(config.task);
   r.result = bench_steps(config.task, config.model, config.train, steps);
   r.step_flops = model_budget(config.model, model_io(*task)).step_flops_per_token * r.result.tokens;
-  print(json ? json_report(r, config) : text_report(r));
+  print(json ? bench_json(r, config) : bench_text(r));
   return Exit::kDone;
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kTolerance = 1e-6;
 
-struct Report {
+struct CheckReport {
   RunConfig config;
   ModelConfig resolved;
   ModelIo io;
@@ -70,7 +70,7 @@ std::string init_text(const InitRule& init) {
 }
 
 // What training costs here, and whether its gradients are right.
-std::string training_text(const Report& r) {
+std::string training_text(const CheckReport& r) {
   std::string out;
   out += "FLOPs of a step       " + short_number(r.flops_per_step()) + " (forward and backward, " +
          grouped(static_cast<std::uint64_t>(r.timing.tokens)) + " tokens)\n";
@@ -98,7 +98,7 @@ std::string training_text(const Report& r) {
   return out;
 }
 
-std::string text_report(const Report& r) {
+std::string check_text(const CheckReport& r) {
   std::string out =
       "config, derived values filled in\n" + json::write(resolved_value(r.config)) + "\n\n";
 
@@ -116,7 +116,7 @@ std::string text_report(const Report& r) {
   return out;
 }
 
-std::string json_report(const Report& r) {
+std::string check_json(const CheckReport& r) {
   Fields model_fields;
   ModelConfig resolved = r.resolved;
   resolved.declare(model_fields);
@@ -189,7 +189,7 @@ Exit check_command(Arguments args) {
   line.flag("--json", json, "Print one JSON object instead of text.");
   if (!line.parse(args)) return Exit::kDone;
 
-  Report r;
+  CheckReport r;
   r.config = arguments.read();
   r.threads = arguments.choose_threads();
   const std::unique_ptr<Task> task = make_task(r.config.task);
@@ -209,7 +209,7 @@ Exit check_command(Arguments args) {
   r.plan.seed = r.config.init_seed();
   r.plan.entries_per_forward = 10;
   if (r.trains()) r.gradients = check_gradients(r.twin, io, r.plan);
-  print(json ? json_report(r) : text_report(r));
+  print(json ? check_json(r) : check_text(r));
   for (const std::string& warning : warnings(r.config)) print_error("warning: " + warning);
   if (!r.passed())
     throw Error(Exit::kCheckFailed, "check: the gradients do not agree with the complex step");

@@ -102,8 +102,8 @@ json::Value side_value(const Side& side) {
   return value;
 }
 
-std::string json_report(const Side& a, const Side& b, const std::vector<ConfigRow>& config,
-                        const std::vector<BudgetRow>& budget) {
+std::string diff_json(const Side& a, const Side& b, const std::vector<ConfigRow>& config,
+                      const std::vector<BudgetRow>& budget) {
   json::Value report;
   json::add(report, "a", side_value(a));
   json::add(report, "b", side_value(b));
@@ -152,8 +152,8 @@ std::string endings_text(const Side& a, const Side& b) {
   return text_table(rows);
 }
 
-std::string text_report(const Side& a, const Side& b, const std::vector<ConfigRow>& config,
-                        const std::vector<BudgetRow>& budget) {
+std::string diff_text(const Side& a, const Side& b, const std::vector<ConfigRow>& config,
+                      const std::vector<BudgetRow>& budget) {
   std::string out = "a  " + a.path + "\nb  " + b.path + "\n";
   if (config.empty() && budget.empty()) out += "\nconfigs and budgets are the same\n";
   if (!config.empty()) {
@@ -203,7 +203,7 @@ Exit diff_command(Arguments args) {
   const Side a = read_run_side(path_a), b = read_run_side(path_b);
   const std::vector<ConfigRow> config = config_rows(a, b);
   const std::vector<BudgetRow> budget = budget_rows(a, b);
-  print(json ? json_report(a, b, config, budget) : text_report(a, b, config, budget));
+  print(json ? diff_json(a, b, config, budget) : diff_text(a, b, config, budget));
   return Exit::kDone;
 }
 

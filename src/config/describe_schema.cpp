@@ -7,7 +7,6 @@ namespace headroom {
 namespace {
 
 using Field = Fields::Field;
-using Kind = Fields::Kind;
 using json::add;
 using json::text;
 
@@ -63,25 +62,25 @@ json::Value typed(const char* type) {
 // What the field takes besides null: one schema or, of the two-way kinds, two.
 json::Array forms(const Field& field) {
   switch (field.kind) {
-    case Kind::kInteger:
+    case Fields::Kind::kInteger:
       return {integer_schema(field.integer_range)};
-    case Kind::kReal:
+    case Fields::Kind::kReal:
       return {real_schema(field.real_range)};
-    case Kind::kBoolean:
+    case Fields::Kind::kBoolean:
       return {typed("boolean")};
-    case Kind::kText:
+    case Fields::Kind::kText:
       return {typed("string")};
-    case Kind::kChoice:
+    case Fields::Kind::kChoice:
       return {choice_schema(field)};
-    case Kind::kReals:
+    case Fields::Kind::kReals:
       return {list_schema(field, real_schema(field.real_range))};
-    case Kind::kTexts:
+    case Fields::Kind::kTexts:
       return {list_schema(field, typed("string"))};
-    case Kind::kSection:
+    case Fields::Kind::kSection:
       return {object_schema(*field.section)};
-    case Kind::kChoiceOrReal:
+    case Fields::Kind::kChoiceOrReal:
       return {choice_schema(field), real_schema(field.real_range)};
-    case Kind::kIntegerOrSection:
+    case Fields::Kind::kIntegerOrSection:
       return {integer_schema(field.integer_range), object_schema(*field.section)};
   }
   return {};
@@ -97,7 +96,7 @@ json::Value field_schema(const Field& field) {
   any.push_back(typed("null"));  // null restores the default, everywhere
   json::Value schema;
   add(schema, "description", text(description));
-  if (field.kind != Kind::kSection) add(schema, "default", field_value(field));
+  if (field.kind != Fields::Kind::kSection) add(schema, "default", field_value(field));
   add(schema, "anyOf", list(std::move(any)));
   return schema;
 }

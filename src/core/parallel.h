@@ -16,6 +16,22 @@ namespace headroom {
 void set_threads(int n);
 int threads();
 
+// Set while the calling thread works alone (Alone).
+inline thread_local constinit bool works_alone = false;
+
+// While one exists, the thread that made it runs parallel loops by itself, as worker 0 of 1: inside
+// a tile that is a computation of its own, with buffers of its own.
+class Alone {
+ public:
+  Alone() : before_(works_alone) { works_alone = true; }
+  ~Alone() { works_alone = before_; }
+  Alone(const Alone&) = delete;
+  Alone& operator=(const Alone&) = delete;
+
+ private:
+  bool before_;
+};
+
 struct ThreadChoice {
   int threads;
   const char* reason;  // "OMP_NUM_THREADS", "cgroup quota", "CPU affinity"
@@ -40,13 +56,15 @@ inline void flush_denormals() {
 }
 
 // The index of the calling worker, 0 .. threads()-1, for its share of a scratch buffer.
-inline std::size_t worker() { return static_cast<std::size_t>(omp_get_thread_num()); }
+inline std::size_t worker() {
+  return works_alone ? 0 : static_cast<std::size_t>(omp_get_thread_num());
+}
 
 // body(tile) for tile = 0 .. n_tiles-1, in any order, on up to threads() workers. body must not
 // throw.
 template <class Body>
 void parallel_for(std::size_t n_tiles, const Body& body) {
-  const int n_threads = threads();
+  const int n_threads = works_alone ? 1 : threads();
   if (n_threads == 1 || n_tiles <= 1) {
     for (std::size_t tile = 0; tile < n_tiles; ++tile) body(tile);
     return;

@@ -4,7 +4,12 @@
 #include <bit>
 #include <cassert>
 #include <cmath>
+#include <cstring>
 #include <numbers>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 namespace headroom {
 namespace {
@@ -13,26 +18,59 @@ constexpr std::uint32_t kMul0 = 0xD2511F53u, kMul1 = 0xCD9E8D57u;
 constexpr std::uint32_t kWeyl0 = 0x9E3779B9u, kWeyl1 = 0xBB67AE85u;
 constexpr std::size_t kLanes = 16;  // Philox blocks made side by side by the vector paths
 
-// kLanes blocks at counters counter[0] + lane; out[w][lane] is word w of that lane's block.
-void philox_lanes(const std::array<std::uint32_t, 4>& counter, std::array<std::uint32_t, 2> key,
-                  std::uint32_t (&out)[4][kLanes]) {
-  for (std::size_t l = 0; l < kLanes; ++l) {
-    out[0][l] = counter[0] + static_cast<std::uint32_t>(l);
-    out[1][l] = counter[1];
-    out[2][l] = counter[2];
-    out[3][l] = counter[3];
-  }
-  for (int round = 0; round < 10; ++round) {
-    for (std::size_t l = 0; l < kLanes; ++l) {
-      const std::uint64_t p0 = std::uint64_t{kMul0} * out[0][l];
-      const std::uint64_t p1 = std::uint64_t{kMul1} * out[2][l];
-      out[0][l] = static_cast<std::uint32_t>(p1 >> 32) ^ out[1][l] ^ key[0];
-      out[2][l] = static_cast<std::uint32_t>(p0 >> 32) ^ out[3][l] ^ key[1];
-      out[1][l] = static_cast<std::uint32_t>(p1);
-      out[3][l] = static_cast<std::uint32_t>(p0);
+// Words in lanes of 64 bits, of which only the low 32 mean anything: a product of two words fills a
+// lane, and no round has to clear the upper halves.
+#if defined(__AVX512F__)
+constexpr std::size_t kWide = 8;
+#else
+constexpr std::size_t kWide = 4;
+#endif
+using Wide = std::uint64_t __attribute__((vector_size(kWide * sizeof(std::uint64_t))));
+using Words = std::uint32_t __attribute__((vector_size(kWide * sizeof(std::uint32_t))));
+#if defined(__AVX512F__)
+constexpr Wide kLaneNumbers = {0, 1, 2, 3, 4, 5, 6, 7};
+#else
+constexpr Wide kLaneNumbers = {0, 1, 2, 3};
+#endif
+
+// The 64-bit products of the low words of `a` with b.
+inline Wide multiply_low(Wide a, std::uint32_t b) {
+#if defined(__AVX512F__)
+  return (Wide)_mm512_mul_epu32((__m512i)a, _mm512_set1_epi64(b));
+#elif defined(__AVX2__)
+  return (Wide)_mm256_mul_epu32((__m256i)a, _mm256_set1_epi64x(b));
+#else
+  return (a & 0xFFFFFFFFu) * b;
+#endif
+}
+
+// kLanes blocks at counters counter[0] + lane; out[w][lane] is word w of that lane's block. Two
+// vectors of blocks go side by side: a round waits for its products.
+void philox_lanes(const std::array<std::uint32_t, 4>& counter,
+                  const std::array<std::uint32_t, 2>& key, std::uint32_t (&out)[4][kLanes]) {
+  constexpr std::size_t kPair = 2;
+  for (std::size_t first = 0; first < kLanes; first += kPair * kWide) {
+    Wide x[4][kPair];
+    for (std::size_t i = 0; i < kPair; ++i) {
+      x[0][i] = Wide{} + counter[0] + first + i * kWide + kLaneNumbers;
+      for (std::size_t w = 1; w < 4; ++w) x[w][i] = Wide{} + counter[w];
     }
-    key[0] += kWeyl0;
-    key[1] += kWeyl1;
+    std::uint32_t key0 = key[0], key1 = key[1];
+    for (int round = 0; round < 10; ++round, key0 += kWeyl0, key1 += kWeyl1) {
+      for (std::size_t i = 0; i < kPair; ++i) {
+        const Wide p0 = multiply_low(x[0][i], kMul0), p1 = multiply_low(x[2][i], kMul1);
+        x[0][i] = (p1 >> 32) ^ x[1][i] ^ key0;
+        x[1][i] = p1;
+        x[2][i] = (p0 >> 32) ^ x[3][i] ^ key1;
+        x[3][i] = p0;
+      }
+    }
+    for (std::size_t w = 0; w < 4; ++w) {
+      for (std::size_t i = 0; i < kPair; ++i) {
+        const auto words = __builtin_convertvector(x[w][i], Words);
+        std::memcpy(&out[w][first + i * kWide], &words, sizeof words);
+      }
+    }
   }
 }
 

@@ -201,7 +201,7 @@ void fused_attention_backward(View<float, 2> dx, const AttentionWeights<float>& 
         const Tile tile(workers[worker()].data, h, block, count);
         const Matrix<const float> output =
             Matrix<const float>(w.output).col_range(block.sums(), block.value_rows());
-        tile.compute(in, w, matmul_again);
+        tile.compute(in, w, matmul_unrecorded);
         matmul(Matrix<float>(share.output).col_range(block.sums(), block.value_rows()), dout,
                Transpose::kYes, tile.own.z, Transpose::kNo, scale, more_rows);
         matmul(tile.gradient.z, dout, Transpose::kNo, output, Transpose::kNo, scale, 0.0f);

@@ -57,7 +57,7 @@ struct Units {
   }
 };
 
-// Product is matmul, or matmul_again in backward.
+// Product is matmul, or matmul_unrecorded in backward.
 template <class Product>
 void compute_inputs(Matrix<float> to, Matrix<const float> x, const FfnWeights<const float>& w,
                     const Units& u, const Product& product) {
@@ -134,7 +134,7 @@ void fused_ffn_backward(View<float, 2> dx, const FfnWeights<float>& dw, View<con
         const Matrix<const float> in = x.range(first, count), dout = dy.range(first, count);
         const Matrix<float> din = dx.range(first, count);
         const Tile tile(workers[worker()], count, u.count, f);
-        compute_inputs(tile.input, in, w, u, matmul_again);
+        compute_inputs(tile.input, in, w, u, matmul_unrecorded);
         activate_tile(f, tile);
         matmul(Matrix<float>(share.down).col_range(unit, u.count), dout, Transpose::kYes, tile.unit,
                Transpose::kNo, 1.0f, more_rows);

@@ -2,18 +2,21 @@
 
 #include <cassert>
 #include <cmath>
+#include <numeric>
 
 namespace headroom::kernels {
 
 namespace {
 
-// The sum of loss(output, target, gradient) over what is read; it writes the gradient.
+// The sum of loss(output, target, gradient) over what is read; it writes the gradient. In kParts
+// partial sums, for one alone would wait for every addition.
 template <class Loss>
 double summed(View<float, 3> doutput, View<const float, 3> output, View<const float, 3> target,
               ReadAt at, const Loss& loss) {
   assert(at.token(target.dims[1] - 1) < output.dims[1] && target.dims[2] == output.dims[2]);
   const std::size_t tokens = output.dims[1], cols = output.dims[2];
-  double total = 0;
+  constexpr std::size_t kParts = 8;
+  double parts[kParts] = {};
   for (std::size_t b = 0; b < output.dims[0]; ++b) {
     for (std::size_t t = 0; t < tokens; ++t) {
       float* d = doutput.data + (b * tokens + t) * cols;
@@ -24,10 +27,13 @@ double summed(View<float, 3> doutput, View<const float, 3> output, View<const fl
       }
       const float* o = output.data + (b * tokens + t) * cols;
       const float* y = target.data + (b * target.dims[1] + p) * cols;
-      for (std::size_t c = 0; c < cols; ++c) total += loss(o[c], y[c], d[c]);
+      std::size_t c = 0;
+      for (; c + kParts <= cols; c += kParts)
+        for (std::size_t i = 0; i < kParts; ++i) parts[i] += loss(o[c + i], y[c + i], d[c + i]);
+      for (std::size_t i = 0; c < cols; ++c, ++i) parts[i] += loss(o[c], y[c], d[c]);
     }
   }
-  return total;
+  return std::accumulate(parts, parts + kParts, 0.0);
 }
 
 }  // namespace

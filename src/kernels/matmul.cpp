@@ -5,6 +5,8 @@
 #include <mutex>
 #include <oneapi/dnnl/dnnl.hpp>
 
+#include "kernels/direct_matmul.h"
+
 namespace headroom::kernels {
 namespace {
 
@@ -24,16 +26,22 @@ void matmul(Matrix<float> c, Matrix<const float> a, Transpose ta, Matrix<const f
     const std::lock_guard lock(recording);
     calls->push_back({c.rows, c.cols, ta == Transpose::kYes ? a.rows : a.cols, ta, tb});
   }
-  matmul_again(c, a, ta, b, tb, alpha, beta);
+  matmul_unrecorded(c, a, ta, b, tb, alpha, beta);
 }
 
-void matmul_again(Matrix<float> c, Matrix<const float> a, Transpose ta, Matrix<const float> b,
+void matmul_unrecorded(Matrix<float> c, Matrix<const float> a, Transpose ta, Matrix<const float> b,
                   Transpose tb, float alpha, float beta) {
   const std::size_t k = ta == Transpose::kYes ? a.rows : a.cols;
   assert((ta == Transpose::kYes ? a.cols : a.rows) == c.rows);
   assert((tb == Transpose::kYes ? b.rows : b.cols) == c.cols);
   assert((tb == Transpose::kYes ? b.cols : b.rows) == k);
   if (c.rows == 0 || c.cols == 0) return;
+  if (direct_matmul_pays(c.cols, k)) {
+    const bool transposed = ta == Transpose::kYes;
+    const Strided left{a.data, transposed ? 1 : a.stride, transposed ? a.stride : 1};
+    direct_matmul(c, left, b, tb == Transpose::kYes, k, alpha, beta);
+    return;
+  }
   // Single-threaded: inside a parallel region oneDNN does not start threads, outside one
   // set_threads() has left it a single thread.
   const dnnl_status_t status = dnnl_sgemm(

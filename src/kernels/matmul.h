@@ -22,9 +22,9 @@ struct MatmulCall {
   Transpose ta, tb;
   double flops() const { return 2.0 * static_cast<double>(m) * static_cast<double>(n * k); }
 };
-// A product that was computed before and not kept. It is not noted: what a step must compute is
-// what it is measured by.
-void matmul_again(Matrix<float> c, Matrix<const float> a, Transpose ta, Matrix<const float> b,
+// The same for a product that record_matmuls does not count: one that was computed before and not
+// kept, or that belongs to the data. A step is measured by what the model must compute.
+void matmul_unrecorded(Matrix<float> c, Matrix<const float> a, Transpose ta, Matrix<const float> b,
                   Transpose tb, float alpha, float beta);
 
 // From now on every call of matmul, of any thread, is noted in `into`; nullptr ends it. For

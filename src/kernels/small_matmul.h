@@ -3,8 +3,8 @@
 // zero.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
+#include <type_traits>
 
 #include "kernels/vector.h"
 
@@ -18,10 +18,14 @@ struct Strided {
 
 namespace small_matmul_detail {
 
-// Rows x (Vectors * kLanes) of C in registers; the sums run over p = 0 .. k-1 in order.
-template <std::size_t Rows, std::size_t Vectors>
-inline void block(float* c, std::size_t c_stride, Strided a, const float* b, std::size_t b_stride,
-                  std::size_t k) {
+// As many rows as leave their sums in registers: with a panel of two vectors 12 sums of 16
+// registers (AVX2), 24 of 32 (AVX-512).
+inline constexpr std::size_t kMostRows = kLanes == 16 ? 12 : 6;
+
+// Rows x (Vectors * kLanes) of a product in registers, handed to put(row, vector, sum); the sums
+// run over p = 0 .. k-1 in order.
+template <std::size_t Rows, std::size_t Vectors, class Put>
+inline void block(Strided a, const float* b, std::size_t b_stride, std::size_t k, const Put& put) {
   Vec sums[Rows][Vectors] = {};
   for (std::size_t p = 0; p < k; ++p) {
     Vec row[Vectors];
@@ -32,19 +36,26 @@ inline void block(float* c, std::size_t c_stride, Strided a, const float* b, std
     }
   }
   for (std::size_t i = 0; i < Rows; ++i)
-    for (std::size_t v = 0; v < Vectors; ++v) store(c + i * c_stride + v * kLanes, sums[i][v]);
+    for (std::size_t v = 0; v < Vectors; ++v) put(i, v, sums[i][v]);
 }
 
-template <std::size_t Vectors>
-inline void columns(float* c, std::size_t c_stride, Strided a, const float* b, std::size_t b_stride,
-                    std::size_t m, std::size_t k) {
+// The first m rows of a panel of Vectors vectors.
+template <std::size_t Vectors, class Put>
+inline void panel(Strided a, const float* b, std::size_t b_stride, std::size_t m, std::size_t k,
+                  const Put& put) {
   std::size_t i = 0;
-  const auto at = [&](std::size_t row) {
-    return Strided{a.data + row * a.row_step, a.row_step, a.col_step};
+  const auto rows = [&](auto count) {
+    block<count(), Vectors>({a.data + i * a.row_step, a.row_step, a.col_step}, b, b_stride, k,
+                            [&](std::size_t row, std::size_t v, Vec sum) { put(i + row, v, sum); });
+    i += count();
   };
-  for (; i + 4 <= m; i += 4) block<4, Vectors>(c + i * c_stride, c_stride, at(i), b, b_stride, k);
-  for (; i + 2 <= m; i += 2) block<2, Vectors>(c + i * c_stride, c_stride, at(i), b, b_stride, k);
-  if (i < m) block<1, Vectors>(c + i * c_stride, c_stride, at(i), b, b_stride, k);
+  while (i + kMostRows <= m) rows(std::integral_constant<std::size_t, kMostRows>{});
+  if constexpr (kMostRows > 8) {
+    if (i + 8 <= m) rows(std::integral_constant<std::size_t, 8>{});
+  }
+  if (i + 4 <= m) rows(std::integral_constant<std::size_t, 4>{});
+  if (i + 2 <= m) rows(std::integral_constant<std::size_t, 2>{});
+  if (i < m) rows(std::integral_constant<std::size_t, 1>{});
 }
 
 }  // namespace small_matmul_detail
@@ -60,10 +71,14 @@ inline void small_matmul(float* c, std::size_t c_stride, Strided a, const float*
                          std::size_t b_stride, std::size_t n, const RowsOf& rows,
                          const DepthOf& depth) {
   using namespace small_matmul_detail;
+  const auto put_at = [&](std::size_t j) {
+    return [to = c + j, c_stride](std::size_t i, std::size_t v, Vec sum) {
+      store(to + i * c_stride + v * kLanes, sum);
+    };
+  };
   std::size_t j = 0;
-  for (; j + kPanel <= n; j += kPanel)
-    columns<2>(c + j, c_stride, a, b + j, b_stride, rows(j), depth(j));
-  if (j < n) columns<1>(c + j, c_stride, a, b + j, b_stride, rows(j), depth(j));
+  for (; j + kPanel <= n; j += kPanel) panel<2>(a, b + j, b_stride, rows(j), depth(j), put_at(j));
+  if (j < n) panel<1>(a, b + j, b_stride, rows(j), depth(j), put_at(j));
 }
 
 }  // namespace headroom::kernels

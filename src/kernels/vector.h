@@ -35,7 +35,16 @@ inline Vec load(const float* p) {
   return v;
 }
 inline void store(float* p, Vec v) { std::memcpy(p, &v, sizeof v); }
-inline Vec broadcast(float x) { return Vec{} + x; }
+// Not Vec{} + x: that adds, for x may be -0.
+inline Vec broadcast(float x) {
+#if defined(__AVX512F__)
+  return _mm512_set1_ps(x);
+#elif defined(__AVX__)
+  return _mm256_set1_ps(x);
+#else
+  return Vec{x, x, x, x, x, x, x, x};
+#endif
+}
 
 // The first n < kLanes elements; the others are `fill`.
 inline Vec load_part(const float* p, std::size_t n, float fill = 0) {

@@ -34,6 +34,7 @@ ModelConfig plain_model(const ModelConfig& config, const ModelIo& io) {
   if (a.score_map == HeadMap::kFull) a.key_size = resolved.attention.key_size;
   if (a.value_map == HeadMap::kFull) a.value_size = resolved.attention.value_size;
   a.score_map = a.value_map = HeadMap::kFactored;
+  a.value_init = ValueInit::kDrawn;
   return c;
 }
 

@@ -38,7 +38,9 @@ LinearInit linear_init(Init init, std::size_t fan_in, std::size_t fan_out) {
 
 }  // namespace
 
-AttentionInit attention_init(const ModelConfig& c) {
+namespace {
+
+AttentionInit drawn_attention(const ModelConfig& c) {
   const AttentionSizes n = attention_sizes(c, {}, 1, 1, 1);
   const std::size_t copies = n.shape.copies, sums = n.sums / copies, values = n.values / copies;
   switch (c.init) {
@@ -60,6 +62,15 @@ AttentionInit attention_init(const ModelConfig& c) {
       return {{}, normal(inv_sqrt(c.width)), normal(inv_sqrt(c.width)), normal(inv_sqrt(sums))};
   }
   return {};
+}
+
+}  // namespace
+
+AttentionInit attention_init(const ModelConfig& c) {
+  AttentionInit init = drawn_attention(c);
+  if (c.attention.value_init == ValueInit::kIdentity)
+    init.value = {InitRule::Kind::kIdentity, 1 / static_cast<double>(*c.attention.value_heads)};
+  return init;
 }
 
 FfnInit ffn_init(const ModelConfig& c) {

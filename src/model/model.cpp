@@ -17,6 +17,33 @@ ParamTable parameter_table(const ModelConfig& config, const ModelIo& io) {
   return table;
 }
 
+namespace {
+
+// The activations of a batch, laid out for the shape of the last one.
+template <class S>
+struct Activations {
+  Arena<S> memory;
+  TransformerCache<S> cache;
+  std::size_t batch = 0, tokens = 0, queries = 0;  // what the cache is laid out for
+};
+
+// How a small model's batch is cut: `items` a slice, `count` slices of the largest batch, one
+// without slices.
+struct Slices {
+  std::size_t items, count;
+
+  // By measurement: where the parameters and a slice's activations stay in a core's cache.
+  static Slices of(std::size_t n_params, const ModelIo& io, std::size_t max_batch) {
+    constexpr std::size_t kMostParams = 1 << 15, kRows = 128;
+    const std::size_t rows = std::max<std::size_t>(1, io.tokens + io.queries),
+                      items = (kRows + rows - 1) / rows;
+    if (n_params > kMostParams || max_batch <= items) return {max_batch, 1};
+    return {items, (max_batch + items - 1) / items};
+  }
+};
+
+}  // namespace
+
 template <class S>
 struct Model<S>::Impl {
   ModelConfig config;
@@ -29,47 +56,65 @@ struct Model<S>::Impl {
   Arena<S> memory;  // parameters and gradients, then the activations
   View<S, 1> flat_params, flat_grads;
   TransformerParams<S> params, grads;
-  Arena<S> activations;
-  TransformerCache<S> cache;
-  std::size_t batch = 0, tokens = 0, queries = 0;  // what the cache is laid out for
+  Activations<S> whole;
   std::size_t whole_sites = 0;  // attention layers whose input is that of the last forward
+  Slices slices{0, 1};
+  std::vector<Activations<S>> of_worker;  // of a slice, one a thread
+  Arena<S> share_memory;
+  View<S, 2> shares;                               // (slices, parameters) their gradients
+  std::vector<TransformerParams<S>> share_params;  // the same, cut into tensors
+  std::vector<double> share_losses;
 
-  void lay_out(View<const S, 3> input, View<const S, 3> query) {
+  // Memory for the largest batch of `items`, whose kernels run on `workers` threads.
+  void plan(Activations<S>& a, std::size_t items, std::size_t workers) {
+    Arena<S> measure;
+    transformer_cache(a.cache, measure, config, io, items, io.tokens, io.queries, workers, training,
+                      inspected);
+    a.memory = Arena<S>(measure.used());
+  }
+
+  void plan_slices() {
+    slices = Slices::of(table.size(), io, max_batch);
+    if (slices.count == 1) return;
+    of_worker.resize(n_threads);
+    for (Activations<S>& a : of_worker) plan(a, slices.items, 1);
+    Arena<S> measure;
+    (void)measure.take(slices.count, table.size());
+    share_memory = Arena<S>(measure.used());
+    shares = share_memory.take(slices.count, table.size());
+    for (std::size_t k = 0; k < slices.count; ++k) {
+      Binder<S> bind(shares[k].data);
+      share_params.push_back(transformer_params(bind, config, io));
+    }
+    share_losses.resize(slices.count);
+  }
+
+  void lay_out(Activations<S>& a, std::size_t workers, View<const S, 3> input,
+               View<const S, 3> query) {
     assert(input.dims[0] <= max_batch && input.dims[1] <= io.tokens);
     assert(query.empty() == (io.queries == 0) && query.dims[1] <= io.queries);
     assert(static_cast<std::size_t>(threads()) <= n_threads);  // each has its scratch
-    if (input.dims[0] == batch && input.dims[1] == tokens && query.dims[1] == queries) return;
-    batch = input.dims[0];
-    tokens = input.dims[1];
-    queries = query.dims[1];
-    activations.rewind(0);
-    transformer_cache(cache, activations, config, io, batch, tokens, queries, n_threads, training,
-                      inspected);
+    if (input.dims[0] == a.batch && input.dims[1] == a.tokens && query.dims[1] == a.queries) return;
+    a.batch = input.dims[0];
+    a.tokens = input.dims[1];
+    a.queries = query.dims[1];
+    a.memory.rewind(0);
+    transformer_cache(a.cache, a.memory, config, io, a.batch, a.tokens, a.queries, workers,
+                      training, inspected);
   }
 };
 
 template <class S>
 Model<S>::Model(const ModelConfig& config, const ModelIo& io, std::size_t max_batch, bool training,
                 bool inspected)
-    : impl_(new Impl{resolve(config, io),
-                     io,
-                     max_batch,
-                     training,
-                     inspected,
-                     static_cast<std::size_t>(threads()),
-                     {},
-                     {},
-                     {},
-                     {},
-                     {},
-                     {},
-                     {},
-                     {},
-                     0,
-                     0,
-                     0,
-                     0}) {
+    : impl_(new Impl) {
   Impl& m = *impl_;
+  m.config = resolve(config, io);
+  m.io = io;
+  m.max_batch = max_batch;
+  m.training = training;
+  m.inspected = inspected;
+  m.n_threads = static_cast<std::size_t>(threads());
   Binder<S> declare(m.table);
   transformer_params(declare, m.config, io);
   const std::size_t n = m.table.size();
@@ -85,10 +130,8 @@ Model<S>::Model(const ModelConfig& config, const ModelIo& io, std::size_t max_ba
     Binder<S> bind_grads(m.flat_grads.data);
     m.grads = transformer_params(bind_grads, m.config, io);
   }
-  Arena<S> measure_activations;
-  transformer_cache(m.cache, measure_activations, m.config, io, max_batch, io.tokens, io.queries,
-                    m.n_threads, training, inspected);
-  m.activations = Arena<S>(measure_activations.used());
+  m.plan(m.whole, max_batch, m.n_threads);
+  if (training && !inspected) m.plan_slices();
 }
 
 template <class S>
@@ -109,24 +152,27 @@ View<S, 1> Model<S>::grads() {
 
 template <class S>
 std::size_t Model<S>::memory_bytes() const {
-  return sizeof(S) * (impl_->memory.capacity() + impl_->activations.capacity());
+  std::size_t n =
+      impl_->memory.capacity() + impl_->whole.memory.capacity() + impl_->share_memory.capacity();
+  for (const Activations<S>& a : impl_->of_worker) n += a.memory.capacity();
+  return sizeof(S) * n;
 }
 
 template <class S>
 View<const S, 3> Model<S>::forward(View<const S, 3> input, View<const S, 3> query) {
-  impl_->lay_out(input, query);
+  impl_->lay_out(impl_->whole, impl_->n_threads, input, query);
   impl_->whole_sites = std::numeric_limits<std::size_t>::max();
-  return transformer_forward(impl_->config, impl_->cache, input, query, impl_->params);
+  return transformer_forward(impl_->config, impl_->whole.cache, input, query, impl_->params);
 }
 
 template <class S>
 std::vector<AttentionRecord<S>> Model<S>::attention() const {
-  return attention_records(impl_->config, impl_->cache, impl_->params);
+  return attention_records(impl_->config, impl_->whole.cache, impl_->params);
 }
 
 template <class S>
 std::vector<StreamRecord<S>> Model<S>::stream() const {
-  return stream_records(impl_->config, impl_->cache);
+  return stream_records(impl_->config, impl_->whole.cache);
 }
 
 namespace {
@@ -179,15 +225,51 @@ View<const S, 3> Model<S>::forward_without(std::size_t site, std::size_t copy, s
   AttentionParams<S>& changed =
       record.name.ends_with(".cross_attention") ? block.cross_attention : block.attention;
   changed = without_head(m.config, record.sizes, changed, copy, head, memory);
-  return transformer_forward_from(m.config, m.cache, record.stack, record.layer, params);
+  return transformer_forward_from(m.config, m.whole.cache, record.stack, record.layer, params);
 }
 
 template <class S>
 void Model<S>::backward(View<const S, 3> input, View<const S, 3> doutput, View<const S, 3> query) {
-  assert(impl_->training && input.dims[0] == impl_->batch && input.dims[1] == impl_->tokens &&
-         query.dims[1] == impl_->queries);
-  transformer_backward(impl_->config, impl_->grads, doutput, input, query, impl_->cache,
+  assert(impl_->training && input.dims[0] == impl_->whole.batch &&
+         input.dims[1] == impl_->whole.tokens && query.dims[1] == impl_->whole.queries);
+  transformer_backward(impl_->config, impl_->grads, doutput, input, query, impl_->whole.cache,
                        impl_->params);
+}
+
+template <class S>
+double Model<S>::gradient(View<const S, 3> input, View<const S, 3> query, View<S, 3> doutput,
+                          const SliceLoss& loss) {
+  Impl& m = *impl_;
+  if (m.slices.count == 1) {
+    const double all = loss(0, forward(input, query), doutput);
+    backward(input, doutput, query);
+    return all;
+  }
+  const std::size_t items = input.dims[0], size = m.slices.items;
+  const std::size_t count = (items + size - 1) / size;
+  parallel_rows(items, size, [&](std::size_t first, std::size_t n) {
+    Activations<S>& mine = m.of_worker[worker()];
+    const std::size_t k = first / size;
+    const Alone alone;
+    const View<const S, 3> in = input.range(first, n),
+                           asks = query.empty() ? query : query.range(first, n);
+    const View<S, 3> dout = doutput.range(first, n);
+    std::fill_n(m.shares[k].data, m.shares.dims[1], S{});
+    m.lay_out(mine, 1, in, asks);
+    const View<const S, 3> out = transformer_forward(m.config, mine.cache, in, asks, m.params);
+    m.share_losses[k] = loss(first, out, dout);
+    transformer_backward<S>(m.config, m.share_params[k], dout, in, asks, mine.cache, m.params);
+  });
+  constexpr std::size_t kTile = 4096;
+  parallel_rows(m.table.size(), kTile, [&](std::size_t first, std::size_t n) {
+    for (std::size_t k = 0; k < count; ++k) {
+      const S* from = m.shares[k].data + first;
+      for (std::size_t i = 0; i < n; ++i) m.flat_grads.data[first + i] += from[i];
+    }
+  });
+  double all = 0;
+  for (std::size_t k = 0; k < count; ++k) all += m.share_losses[k];
+  return all;
 }
 
 template class Model<float>;

@@ -5,6 +5,7 @@
 
 #include <complex>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -59,6 +60,15 @@ class Model {
   // Adds the gradient of the last forward, of the same input and query, to grads(). doutput, as the
   // output, is the loss's gradient by it.
   void backward(View<const S, 3> input, View<const S, 3> doutput, View<const S, 3> query = {});
+
+  // Forward, loss and backward of a batch, input and query as above: adds the gradient to grads()
+  // and returns the sum of what `loss` returns. loss(first, output, doutput) is asked for the items
+  // from `first` on and writes their part of doutput, (B,T,O) or (B,Q,O). Several threads may ask at
+  // once: a small model goes through its batch in slices, each from end to end in one thread's
+  // cache. The slices depend on the shapes alone, and their gradients and losses are added in order.
+  using SliceLoss = std::function<double(std::size_t, View<const S, 3>, View<S, 3>)>;
+  double gradient(View<const S, 3> input, View<const S, 3> query, View<S, 3> doutput,
+                  const SliceLoss& loss);
 
   // Of an inspected model: the attention layers in the order in which they run, and the residual
   // stream, as the last forward left them; valid until the next forward.

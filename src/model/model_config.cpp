@@ -89,6 +89,7 @@ void AttentionConfig::declare(Fields& f) {
             "Values a copy, h_v, whose weights mix_weights makes of `heads`; null = heads.");
   f.choice("score_map", score_map, kScoreMaps, "The bilinear form of a head's scores.");
   f.choice("value_map", value_map, kValueMaps, "What a head adds for what it finds.");
+  f.choice("value_init", value_init, kValueInits, "How the value maps start.");
   f.choice("mask", mask, kMasks,
            "Which keys a query sees in self-attention; of an encoder_decoder, in the decoder's.")
       .alias({"causal"});

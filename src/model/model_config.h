@@ -135,6 +135,14 @@ inline constexpr std::array kValueMaps{
                     "et al. 2025)"},
 };
 
+enum class ValueInit { kDrawn, kIdentity };
+inline constexpr std::array kValueInits{
+    Choice<ValueInit>{ValueInit::kDrawn, "drawn", "as model.init says"},
+    Choice<ValueInit>{ValueInit::kIdentity, "identity",
+                      "1 / heads times the identity, for value_map = full: the layer returns the "
+                      "mean of what its heads find; with train.freeze for good"},
+};
+
 // Talking heads (Shazeer et al. 2020): a learned matrix over the heads.
 enum class MixInit { kNone, kIdentity, kFanIn };
 inline constexpr std::array kMixInits{
@@ -238,6 +246,7 @@ struct AttentionConfig {
   MixInit mix_scores = MixInit::kNone, mix_weights = MixInit::kNone;
   std::optional<std::size_t> score_heads, value_heads;
   HeadMap score_map = HeadMap::kFactored, value_map = HeadMap::kFactored;
+  ValueInit value_init = ValueInit::kDrawn;
   Mask mask = Mask::kNone;
   void declare(Fields& f);
 };

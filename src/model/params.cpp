@@ -41,8 +41,7 @@ void init_params(const ParamTable& table, std::uint64_t seed, View<float, 1> par
         break;
       case InitRule::Kind::kIdentity: {
         const std::size_t n = row.shape.back();
-        for (std::size_t i = 0; i < values.size(); ++i)
-          values[i] = i / n % row.shape[row.shape.size() - 2] == i % n ? 1.0f : 0.0f;
+        for (std::size_t i = 0; i < values.size(); ++i) values[i] = i / n % n == i % n ? a : 0.0f;
         break;
       }
     }

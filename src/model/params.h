@@ -13,7 +13,8 @@
 
 namespace headroom {
 
-// How a tensor starts: constant, U(-a, a), N(0, a^2), or the identity over its last two dimensions.
+// How a tensor starts: constant, U(-a, a), N(0, a^2), or a times the identity,
+// once for each square block of rows as wide as the last dimension.
 struct InitRule {
   enum class Kind { kConstant, kUniform, kNormal, kIdentity } kind = Kind::kConstant;
   double value = 0;

@@ -113,6 +113,10 @@ void resolve_maps(ModelConfig& c) {
           "model.positions.type = rotary needs score_map = factored");
   }
   if (a.value_map == HeadMap::kFull) size_of_full(a.value_size, "value_map", "value_size");
+  if (a.value_init == ValueInit::kIdentity && a.value_map != HeadMap::kFull)
+    fail(
+        "model.attention.value_init = identity needs a square map a head: "
+        "model.attention.value_map = full");
   a.key_size = derived_size(c, a.key_size, "key_size");
   a.value_size = derived_size(c, a.value_size, "value_size");
   if (c.positions.type == PositionsType::kRotary && *a.key_size % 2 != 0)

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cassert>
 #include <limits>
-#include <optional>
 
+#include "kernels/matmul.h"
+#include "kernels/vector.h"
 #include "tasks/points.h"
 #include "tasks/tasks.h"
 
@@ -12,31 +13,54 @@ namespace headroom {
 
 namespace {
 
-// The first j, other than `but`, with the largest sign * <x_j, asker>; none where no inner product
-// is a number.
-std::optional<std::size_t> nearest(View<const float, 2> x, const float* asker, float sign,
-                                   std::size_t but) {
-  const std::size_t d = x.dim(1);
-  float best = -std::numeric_limits<float>::infinity();
-  std::optional<std::size_t> answer;
-  for (std::size_t j = 0; j < x.dim(0); ++j) {
-    const float score = sign * dot(asker, x.data + j * d, d);
-    if (score > best && j != but) {
-      best = score;
-      answer = j;
+constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+// answer(asker, j): the first j with the largest sign * <x_j, asker>, other than the asker's own
+// number where the points ask themselves (askers = x); kNone where no inner product is a number.
+// The products of a block of points with a block of askers are one matrix product, with the askers
+// along the vector.
+template <class Answer>
+void for_nearest(View<const float, 2> x, View<const float, 2> askers, float sign,
+                 const Answer& answer) {
+  using kernels::broadcast, kernels::IntVec, kernels::kLanes, kernels::Vec;
+  constexpr std::size_t kAskers = 16, kPoints = 64, kVectors = kAskers / kLanes;
+  constexpr float kLowest = -std::numeric_limits<float>::infinity();
+  const bool self = x.data == askers.data;
+  float scores[kPoints * kAskers] = {};
+  for (std::size_t i = 0; i < askers.dim(0); i += kAskers) {
+    const std::size_t n = std::min(kAskers, askers.dim(0) - i);
+    Vec best[kVectors];
+    IntVec of[kVectors];
+    std::fill_n(best, kVectors, broadcast(kLowest));
+    std::fill_n(of, kVectors, IntVec{} - 1);
+    for (std::size_t j = 0; j < x.dim(0); j += kPoints) {
+      const std::size_t m = std::min(kPoints, x.dim(0) - j);
+      kernels::matmul_unrecorded({scores, m, n, kAskers}, x.range(j, m), kernels::Transpose::kNo,
+                                 askers.range(i, n), kernels::Transpose::kYes, sign, 0.0f);
+      for (std::size_t own = std::max(i, j); self && own < std::min(i + n, j + m); ++own)
+        scores[(own - j) * kAskers + own - i] = kLowest;
+      for (std::size_t row = 0; row < m; ++row) {
+        const IntVec number = IntVec{} + static_cast<std::int32_t>(j + row);
+        for (std::size_t v = 0; v < kVectors; ++v) {
+          const Vec score = kernels::load(scores + row * kAskers + v * kLanes);
+          of[v] = score > best[v] ? number : of[v];
+          best[v] = kernels::max(score, best[v]);
+        }
+      }
+    }
+    for (std::size_t a = 0; a < n; ++a) {
+      const std::int32_t j = of[a / kLanes][a % kLanes];
+      answer(i + a, j < 0 ? kNone : static_cast<std::size_t>(j));
     }
   }
-  return answer;
 }
 
 class NearestNeighbor final : public Task {
  public:
   explicit NearestNeighbor(const TaskConfig& config) : Task(config) {}
 
-  // Antipodal sets hold x_1 .. x_points, then -x_1 .. -x_points.
   TaskShape shape(Stage) const override {
-    const std::size_t n = config_.points * (config_.points_from == PointsFrom::kAntipodal ? 2 : 1);
-    const std::size_t queries = query_tokens(config_);
+    const std::size_t n = set_size(config_), queries = query_tokens(config_);
     return {.tokens = n,
             .queries = queries,
             .input_dim = config_.dim,
@@ -47,21 +71,9 @@ class NearestNeighbor final : public Task {
   // The points are drawn first: configs that differ in `query` alone see the same ones.
   void draw(Draws draws, Stage, View<float, 2> input, View<float, 2> query,
             View<float, 2> target) const override {
-    Random& random = draws.item;
-    switch (config_.points_from) {
-      case PointsFrom::kSphere:
-        fill_sphere(random, input);
-        break;
-      case PointsFrom::kOrthonormal:
-        fill_orthonormal(random, input);
-        break;
-      case PointsFrom::kAntipodal:
-        fill_sphere(random, input.range(0, config_.points));
-        mirror(input);
-        break;
-    }
+    fill_set(draws.item, config_, input);
     if (config_.query == QueryMode::kSeparate) {
-      fill_sphere(random, query);
+      fill_sphere(draws.item, query);
       answer_queries(input, query, target);
     } else {
       answer_self_queries(config_.query, input, target);
@@ -99,23 +111,56 @@ class NearestNeighbor final : public Task {
 
 }  // namespace
 
+std::size_t set_size(const TaskConfig& config) {
+  return config.points * (config.points_from == PointsFrom::kAntipodal ? 2 : 1);
+}
+
+void fill_set(Random& random, const TaskConfig& config, View<float, 2> x) {
+  assert(x.dim(0) == set_size(config));
+  switch (config.points_from) {
+    case PointsFrom::kSphere:
+      fill_sphere(random, x);
+      break;
+    case PointsFrom::kOrthonormal:
+      fill_orthonormal(random, x);
+      break;
+    case PointsFrom::kAntipodal:
+      fill_sphere(random, x.range(0, config.points));
+      mirror(x);
+      break;
+  }
+}
+
 void answer_self_queries(QueryMode query, View<const float, 2> x, View<float, 2> target) {
   assert(x.dims == target.dims && query != QueryMode::kSeparate);
-  const std::size_t n = x.dim(0), d = x.dim(1);
+  const std::size_t d = x.dim(1);
   const float sign = query == QueryMode::kSelfFarthest ? -1.0f : 1.0f;
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::size_t answer = nearest(x, x.data + i * d, sign, i).value_or(i);
-    std::copy_n(x.data + answer * d, d, target.data + i * d);
-  }
+  for_nearest(x, x, sign, [&](std::size_t i, std::size_t answer) {
+    std::copy_n(x.data + (answer == kNone ? i : answer) * d, d, target.data + i * d);
+  });
 }
 
 void answer_queries(View<const float, 2> x, View<const float, 2> y, View<float, 2> target) {
   assert(y.dims == target.dims && x.dim(1) == y.dim(1) && x.dim(0) > 0);
   const std::size_t d = x.dim(1);
-  for (std::size_t p = 0; p < y.dim(0); ++p) {
-    const std::size_t answer = nearest(x, y.data + p * d, 1.0f, x.dim(0)).value_or(0);
-    std::copy_n(x.data + answer * d, d, target.data + p * d);
-  }
+  for_nearest(x, y, 1.0f, [&](std::size_t p, std::size_t answer) {
+    std::copy_n(x.data + (answer == kNone ? 0 : answer) * d, d, target.data + p * d);
+  });
+}
+
+void answer_differences(View<const float, 2> x, View<const float, 2> y, double scale,
+                        View<float, 2> target) {
+  assert(y.dims == target.dims && x.dim(1) == y.dim(1) && x.dim(0) > 0);
+  const std::size_t d = x.dim(1);
+  const float factor = static_cast<float>(scale);
+  const auto point = [&](std::size_t j) { return x.data + (j == kNone ? 0 : j) * d; };
+  for_nearest(x, y, 1.0f, [&](std::size_t p, std::size_t near) {
+    std::copy_n(point(near), d, target.data + p * d);
+  });
+  for_nearest(x, y, -1.0f, [&](std::size_t p, std::size_t far) {
+    float* const answer = target.data + p * d;
+    for (std::size_t c = 0; c < d; ++c) answer[c] = factor * (answer[c] - point(far)[c]);
+  });
 }
 
 std::unique_ptr<Task> make_nearest_neighbor(const TaskConfig& config) {

@@ -62,8 +62,17 @@ const char* name_of(QueryMode mode) {
   return "";
 }
 
-void validate_nearest_neighbor(const TaskConfig& c) {
-  const bool separate = c.query == QueryMode::kSeparate;
+const char* name_of(TaskType type) {
+  for (const Choice<TaskType>& row : kTaskTypes) {
+    if (row.value == type) return row.name;
+  }
+  return "";
+}
+
+void validate_retrieval(const TaskConfig& c) {
+  const std::string type = name_of(c.type);
+  const bool difference = c.type == TaskType::kNearestMinusFarthest;
+  const bool separate = difference || c.query == QueryMode::kSeparate;
   if (c.queries && !separate) {
     fail("task.queries = " + text(*c.queries) +
          " goes with task.query = separate, not with task.query = " + name_of(c.query));
@@ -81,16 +90,25 @@ void validate_nearest_neighbor(const TaskConfig& c) {
           " has no answer; take task.query = separate or task.points_from = sphere");
     }
   }
-  if (c.points_from == PointsFrom::kSphere && c.points < 2 && !separate) {
-    fail(
-        "task.points = 1 leaves a point without another to return; task.type = nearest_neighbor "
-        "needs 2 or more");
+  if (c.points_from != PointsFrom::kAntipodal && c.points < 2 && (!separate || difference)) {
+    fail("task.points = 1 leaves a point without another to return; task.type = " + type +
+         " needs 2 or more");
   }
   if (c.dim < 2) {
+    fail("task.dim = 1: on a line the sphere is -1 and 1 and the answer is a tie; task.type = " +
+         type + " needs 2 or more");
+  }
+}
+
+void validate_pattern_fit(const TaskConfig& c) {
+  if (c.points > c.dim) {
+    fail("task.points = " + text(c.points) + " is more than task.dim = " + text(c.dim) +
+         ": task.type = pattern_fit needs tokens that are linearly independent");
+  }
+  if (c.points_from == PointsFrom::kAntipodal) {
     fail(
-        "task.dim = 1: on a line the sphere is -1 and 1 and the answer is a tie; task.type = "
-        "nearest_neighbor "
-        "needs 2 or more");
+        "task.points_from = antipodal: task.type = pattern_fit needs tokens that are linearly "
+        "independent; take sphere or orthonormal");
   }
 }
 
@@ -115,14 +133,18 @@ std::size_t Ramp::at(std::size_t update) const {
   return start + stage * step;
 }
 
+bool is_retrieval(TaskType type) {
+  return type == TaskType::kNearestNeighbor || type == TaskType::kNearestMinusFarthest;
+}
+
 bool is_in_context(TaskType type) {
-  return type != TaskType::kNearestNeighbor && type != TaskType::kInnerProduct;
+  return !is_retrieval(type) && type != TaskType::kPatternFit && type != TaskType::kInnerProduct;
 }
 
 std::size_t query_tokens(const TaskConfig& config) {
   constexpr std::size_t kDefault = 16;
   const bool separate =
-      config.type == TaskType::kInnerProduct ||
+      config.type == TaskType::kNearestMinusFarthest || config.type == TaskType::kInnerProduct ||
       (config.type == TaskType::kNearestNeighbor && config.query == QueryMode::kSeparate);
   return separate ? config.queries.value_or(kDefault) : 0;
 }
@@ -137,17 +159,23 @@ void TaskConfig::declare(Fields& f) {
   f.integer("dim", dim, kSize, "Dimension d of a point.")
       .alias({"d", "dims", "n_dims", "dimension"});
   f.integer("points", points, kSize,
-            "Points of a sequence (nearest_neighbor, before antipodal doubling; inner_product) or "
-            "examples of the longest prompt (in context).")
+            "Points of a set (retrieval; before antipodal doubling; inner_product), tokens of the "
+            "pattern "
+            "(pattern_fit) or examples of the longest prompt (in context).")
       .alias({"n_points", "num_points", "n", "length"});
-  f.only_for({"nearest_neighbor"});
+  f.only_for(types_that([](TaskType t) { return is_retrieval(t) || t == TaskType::kPatternFit; }));
   f.choice("points_from", points_from, kPointsFrom, "Where the points lie.")
       .alias({"distribution"});
+  f.only_for({"nearest_neighbor"});
   f.choice("query", query, kQueryModes, "Who asks, and for which point.");
-  f.only_for({"nearest_neighbor", "inner_product"});
+  f.only_for(
+      types_that([](TaskType t) { return is_retrieval(t) || t == TaskType::kInnerProduct; }));
   f.integer("queries", queries, kSize,
-            "Query tokens a sequence; null = 16. Of nearest_neighbor with query = separate alone.")
+            "Query tokens a sequence, of nearest_neighbor with query = separate alone; null = 16.")
       .alias({"n_queries", "num_queries"});
+  f.only_for({"pattern_fit"});
+  f.integer("instance", instance, {0, 4294967295},
+            "Which tokens and which pattern: each number stands for a fixed draw of both.");
   f.only_for(types_that(
       [](TaskType t) { return is_in_context(t) && t != TaskType::kLinearClassification; }));
   f.real("noise", noise, {0, std::numeric_limits<double>::infinity()},
@@ -180,8 +208,9 @@ void TaskConfig::declare(Fields& f) {
 }
 
 void validate(const TaskConfig& config) {
-  if (config.type == TaskType::kNearestNeighbor) validate_nearest_neighbor(config);
+  if (is_retrieval(config.type)) validate_retrieval(config);
   if (config.type == TaskType::kInnerProduct) validate_inner_product(config);
+  if (config.type == TaskType::kPatternFit) validate_pattern_fit(config);
   if (is_in_context(config.type)) validate_in_context(config);
 }
 

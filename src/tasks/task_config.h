@@ -11,6 +11,8 @@ namespace headroom {
 
 enum class TaskType {
   kNearestNeighbor,
+  kNearestMinusFarthest,
+  kPatternFit,
   kLinearRegression,
   kSparseLinearRegression,
   kReluNetworkRegression,
@@ -24,6 +26,14 @@ inline constexpr std::array kTaskTypes{
         TaskType::kNearestNeighbor, "nearest_neighbor",
         "return the point of a set that is nearest to a query or farthest from it; each point "
         "asks, or queries of their own do"},
+    Choice<TaskType>{
+        TaskType::kNearestMinusFarthest, "nearest_minus_farthest",
+        "return the nearest point to a query of its own minus the farthest, scaled to a mean "
+        "square of 1: two heads can, one softmax head cannot"},
+    Choice<TaskType>{
+        TaskType::kPatternFit, "pattern_fit",
+        "fit one given attention pattern: from fixed tokens X return P X, the rows of P drawn "
+        "uniformly from the probability vectors (Bhojanapalli et al. 2020, Theorem 1)"},
     Choice<TaskType>{TaskType::kLinearRegression, "linear_regression",
                      "predict y = <w, x> in context from the pairs (x, y) that came before"},
     Choice<TaskType>{TaskType::kSparseLinearRegression, "sparse_linear_regression",
@@ -103,6 +113,7 @@ struct TaskConfig {
   PointsFrom points_from = PointsFrom::kSphere;
   QueryMode query = QueryMode::kSelfFarthest;
   std::optional<std::size_t> queries;
+  std::uint64_t instance = 0;
   double noise = 0;
   std::optional<double> input_range;
   std::optional<std::size_t> pool;
@@ -113,6 +124,9 @@ struct TaskConfig {
   std::optional<CurriculumConfig> curriculum;
   void declare(Fields& f);
 };
+
+// Whether points of a set are asked for (nearest_neighbor.h).
+bool is_retrieval(TaskType type);
 
 // Whether a prompt of pairs (x, y) is continued (in_context.h).
 bool is_in_context(TaskType type);

@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::array kRows{
     TaskRow{TaskType::kNearestNeighbor, make_nearest_neighbor},
+    TaskRow{TaskType::kNearestMinusFarthest, make_nearest_minus_farthest},
+    TaskRow{TaskType::kPatternFit, make_pattern_fit},
     TaskRow{TaskType::kLinearRegression, make_linear_regression},
     TaskRow{TaskType::kSparseLinearRegression, make_sparse_linear_regression},
     TaskRow{TaskType::kReluNetworkRegression, make_relu_network_regression},

@@ -10,6 +10,8 @@
 namespace headroom {
 
 std::unique_ptr<Task> make_nearest_neighbor(const TaskConfig& config);
+std::unique_ptr<Task> make_nearest_minus_farthest(const TaskConfig& config);
+std::unique_ptr<Task> make_pattern_fit(const TaskConfig& config);
 std::unique_ptr<Task> make_linear_regression(const TaskConfig& config);
 std::unique_ptr<Task> make_sparse_linear_regression(const TaskConfig& config);
 std::unique_ptr<Task> make_relu_network_regression(const TaskConfig& config);

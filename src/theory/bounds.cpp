@@ -14,7 +14,7 @@ constexpr const char* kScope =
     "query; one layer of softmax or hard cross-attention alone: no residual, norm, FFN or "
     "positions; mixed scores count with rank min(dim, key_size * score_heads)";
 
-constexpr BoundRow kRows[] = {
+constexpr BoundRow kBounds[] = {
     {"theorem_2",
      "for dim >= 5, a rank below dim and an error of at most eps take H >= Omega((dim / r)^(1 / "
      "eps)) heads in the high-dimensional regime and H >= Omega(exp(dim - r log(dim / r))) in the "
@@ -35,7 +35,7 @@ double log_choose(double n, double k) {
 
 }  // namespace
 
-std::span<const BoundRow> bound_rows() { return kRows; }
+std::span<const BoundRow> bound_rows() { return kBounds; }
 
 double pair_lower_bound(std::size_t dim, std::size_t rank, std::size_t heads) {
   if (rank + 1 >= dim) return 0;

@@ -1,4 +1,4 @@
-// Rank-1 heads that each choose one of two orthonormal points, and a weighted sum of their choices
+// Heads that each choose one of two orthonormal points, and a weighted sum of their choices
 // (science A.7 (2) to (4)). A weight a head is what mix_weights holds with one value head.
 #include <Eigen/Dense>
 #include <algorithm>
@@ -9,10 +9,8 @@
 #include <vector>
 
 #include "core/error.h"
-#include "core/rng.h"
-#include "theory/construction.h"
 #include "theory/formulas.h"
-#include "theory/makers.h"
+#include "theory/pair.h"
 
 namespace headroom {
 
@@ -21,17 +19,9 @@ namespace {
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 struct Votes {
-  RowMajor q, k;      // (H,d), rows of length 1
+  RowMajor q, k;      // (H r,d), rows of length 1
   Eigen::VectorXd a;  // (H)
 };
-
-Eigen::VectorXd direction(Random& random, std::size_t dim) {
-  Eigen::VectorXd u(static_cast<Eigen::Index>(dim));
-  do
-    for (double& x : u) x = random.normal();
-  while (!(u.squaredNorm() > 0));
-  return u.normalized();
-}
 
 // C_hg = <f_h, f_g> for head outputs f_h: signs of two Gaussian pairs agree as asin says.
 Eigen::MatrixXd agreements(const Votes& v) {
@@ -68,25 +58,13 @@ Eigen::VectorXd agreements_with_target(const Votes& v) {
   return b;
 }
 
-class RankOneVotes : public Construction {
+class RankOneVotes : public PairConstruction {
  public:
   void declare(Fields& f) override {
     declare_dim(f);
-    f.integer("queries", queries_, {1, 65536}, "Query tokens a sequence; null = 16.");
-    f.integer("heads", heads_, {1, 4096}, "Heads of rank 1.");
-    f.integer("seed", seed_, {}, "The config's seed, from which the directions are drawn.");
-  }
-
-  TaskConfig task() const override {
-    TaskConfig task;
-    task.type = TaskType::kNearestNeighbor;
-    task.dim = dim_;
-    task.points = 2;
-    task.points_from = PointsFrom::kOrthonormal;
-    task.query = QueryMode::kSeparate;
-    task.queries = queries_;
-    validate(task);
-    return task;
+    declare_queries(f);
+    declare_heads(f);
+    declare_seed(f);
   }
 
   ModelConfig model() const override {
@@ -106,8 +84,6 @@ class RankOneVotes : public Construction {
     a.scale = 1.0;
     return model;
   }
-
-  std::uint64_t seed() const override { return seed_; }
 
   void set(HandSet& parameters) const override {
     const Votes v = votes();
@@ -131,6 +107,9 @@ class RankOneVotes : public Construction {
   virtual void declare_dim(Fields& f) {
     f.integer("dim", dim_, {2, 4096}, "Dimension d of a point, and the model's width.");
   }
+  virtual void declare_heads(Fields& f) {
+    f.integer("heads", heads_, {1, 4096}, "Heads of rank 1.");
+  }
   virtual Votes votes() const = 0;
 
   // Votes of equal weight whose keys are their queries, to be filled in.
@@ -139,20 +118,55 @@ class RankOneVotes : public Construction {
     return {RowMajor(h, d), RowMajor(h, d),
             Eigen::VectorXd::Constant(h, 1 / static_cast<double>(heads_))};
   }
-
-  std::size_t dim_ = 64, heads_ = 256;
-  std::optional<std::size_t> queries_;
-  std::uint64_t seed_ = 0;
 };
 
+// Of any rank: head h sees what lies in a random subspace.
 class RandomAverage final : public RankOneVotes {
+ public:
+  TaskConfig task() const override {
+    if (key_size_ > dim_) {
+      throw Error(Exit::kUsage, "key_size = " + std::to_string(key_size_) +
+                                    " is more than dim = " + std::to_string(dim_));
+    }
+    return RankOneVotes::task();
+  }
+
+  ModelConfig model() const override {
+    ModelConfig model = RankOneVotes::model();
+    model.attention.key_size = key_size_;
+    return model;
+  }
+
+  // Of rank 1 exact of the directions drawn, else the mean over subspaces.
+  std::optional<double> expected_loss() const override {
+    return key_size_ == 1 ? RankOneVotes::expected_loss()
+                          : average_vote_loss(dim_, key_size_, heads_);
+  }
+
+ private:
+  void declare_heads(Fields& f) override {
+    f.integer("heads", heads_, {1, 4096}, "Heads.");
+    f.integer("key_size", key_size_, {1, 4096}, "Rank of a head, at most dim.");
+  }
+
   Votes votes() const override {
     Votes v = equal_votes();
+    const auto r = static_cast<Eigen::Index>(key_size_);
+    v.q.resize(v.q.rows() * r, v.q.cols());
     Random random(seed_, Purpose::kConstruct, 0, 0);
-    for (Eigen::Index h = 0; h < v.q.rows(); ++h) v.q.row(h) = direction(random, dim_);
+    for (Eigen::Index i = 0; i < v.q.rows(); ++i) {
+      // Orthonormal within a head; the second pass takes what rounding left.
+      Eigen::VectorXd u = random_direction(random, dim_);
+      const auto head = v.q.middleRows(i / r * r, i % r);
+      for (int pass = 0; pass < (i % r > 0 ? 2 : 0); ++pass)
+        u = (u - head.transpose() * (head * u)).normalized();
+      v.q.row(i) = u;
+    }
     v.k = v.q;
     return v;
   }
+
+  std::size_t key_size_ = 1;
 };
 
 class EqualSpacing final : public RankOneVotes {
@@ -174,9 +188,9 @@ class WeightedRandom final : public RankOneVotes {
     Votes v = equal_votes();
     Random random(seed_, Purpose::kConstruct, 1, 0);
     for (Eigen::Index h = 0; h < v.q.rows(); ++h) {
-      const Eigen::VectorXd q = direction(random, dim_);
+      const Eigen::VectorXd q = random_direction(random, dim_);
       const double cosine = random.uniform(-1, 1);
-      Eigen::VectorXd e = direction(random, dim_);
+      Eigen::VectorXd e = random_direction(random, dim_);
       e = (e - e.dot(q) * q).normalized();
       v.q.row(h) = q;
       v.k.row(h) = (cosine * q + std::sqrt(1 - cosine * cosine) * e).normalized();

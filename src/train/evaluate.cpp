@@ -31,7 +31,7 @@ void take_predictions(View<float, 3> predictions, View<const float, 3> output,
 namespace {
 
 // predictions first .. first + P - 1 of `row` (B,.,O) become those of `part` (B,P,O).
-void put(View<float, 3> row, std::size_t first, View<const float, 3> part) {
+void put_predictions(View<float, 3> row, std::size_t first, View<const float, 3> part) {
   for (std::size_t b = 0; b < part.dim(0); ++b)
     std::ranges::copy(part[b].flat(), row[b].range(first, part.dim(1)).data);
 }
@@ -68,14 +68,14 @@ Evaluator::Evaluator(std::span<const Task* const> prompts, std::uint64_t seed, s
 
 std::optional<Score> Evaluator::run(Model<float>& model, const std::function<void(double)>& took,
                                     bool intervals) {
-  using Clock = std::chrono::steady_clock;
+  using std::chrono::steady_clock;
   const Task& task = *prompts_.front();
   const bool single = prompts_.size() == 1;
   ScoreSheet sheet = single ? ScoreSheet(task, task.final_stage()) : ScoreSheet(prompts_);
   std::optional<Bootstrap> bootstrap;
   if (intervals) bootstrap.emplace(seed_, n_items_);
   for (std::size_t first = 0; first < n_items_; first += batch_) {
-    const Clock::time_point begin = Clock::now();
+    const steady_clock::time_point begin = steady_clock::now();
     const std::size_t count = std::min(batch_, n_items_ - first);
     std::size_t filled = 0;
     for (std::size_t t = 0; t < prompts_.size(); ++t) {
@@ -88,14 +88,14 @@ std::optional<Score> Evaluator::run(Model<float>& model, const std::function<voi
           model.forward(items.input, items.query);  // (B,T,O) or (B,Q,O)
       take_predictions(predictions, output, prompt.shape());
       if (single) continue;
-      put(targets_, filled, items.target);
-      put(predictions_, filled, predictions);
+      put_predictions(targets_, filled, items.target);
+      put_predictions(predictions_, filled, predictions);
       filled += predictions.dim(1);
     }
     const auto counts = bootstrap ? bootstrap->next(count) : View<const std::uint16_t, 2>();
     sheet.add_batch(buffers_.front().items.input.range(0, count), targets_.range(0, count),
                     predictions_.range(0, count), counts);
-    if (took) took(std::chrono::duration<double>(Clock::now() - begin).count());
+    if (took) took(std::chrono::duration<double>(steady_clock::now() - begin).count());
   }
   return sheet.score();
 }

@@ -77,6 +77,13 @@ constexpr Metric kMetrics[] = {
                  "all points, or that have the wanted sign.",
      .always = false,
      .better = Better::kHigher},
+    {.name = "kl",
+     .file = kEval,
+     .unit = "nats",
+     .sentence = "Mean over tokens of the divergence sum_j P_j log(P_j / W_j) of the given pattern "
+                 "P from the weights W that the output holds.",
+     .always = false,
+     .better = Better::kLower},
     {.name = "normalized_loss",
      .file = kEval,
      .unit = "",

@@ -79,13 +79,15 @@ Updater<S>::Updater(Model<S>& model, const TrainConfig& config, const ModelIo& i
 template <class S>
 double Updater<S>::part_gradient(View<const S, 3> input, View<const S, 3> query, const Batch& items,
                                  double scale, View<S, 3> output) {
-  const View<const S, 3> out = model_.forward(input, query);
-  const View<S, 3> doutput = shrunk(doutput_, out.dim(0), out.dim(1), out.dim(2));
-  const double loss =
-      prediction_loss<S>(items.loss, doutput, out, items.target, items.read_at, scale);
-  if (!output.empty()) std::copy_n(out.data, out.size(), output.data);
-  model_.backward(input, doutput, query);
-  return loss;
+  const View<S, 3> doutput =
+      shrunk(doutput_, input.dim(0), (query.empty() ? input : query).dim(1), doutput_.dim(2));
+  return model_.gradient(
+      input, query, doutput, [&](std::size_t first, View<const S, 3> out, View<S, 3> dout) {
+        if (!output.empty())
+          std::copy_n(out.data, out.size(), output.range(first, out.dim(0)).data);
+        return prediction_loss<S>(items.loss, dout, out, items.target.range(first, out.dim(0)),
+                                  items.read_at, scale);
+      });
 }
 
 template <class S>

@@ -135,6 +135,7 @@ TEST_F(TrainCases, EveryNameOfDescribeTrains) {
       {"model.positions.type=concatenated", {"model.positions.width=3"}},
       {"model.attention.score_map=full", {"model.attention.key_size=null"}},
       {"model.attention.value_map=full", {"model.attention.value_size=null"}},
+      {"model.attention.value_init=identity", {"model.attention.value_map=full"}},
       {"model.attention.heads.budget=d^2", {"model.attention.key_size=2"}},
       {"model.attention.heads.budget=d^2.5", {"model.attention.key_size=2"}},
       {"model.attention.heads.budget=d^3", {"model.attention.key_size=2"}}};
@@ -161,9 +162,10 @@ TEST_F(TrainCases, EveryNameOfDescribeTrains) {
                       {"--out", "name-" + std::to_string(listed++), "--quiet"}));
   }
   for (const Choice<TaskType>& task : kTaskTypes) {
-    std::vector<std::string> sets{"task.type=" + std::string(task.name), "train.steps=2"};
-    if (task.value == TaskType::kInnerProduct) sets.push_back("model.attention.kind=cross");
-    SCOPED_TRACE(task.name);
+    std::vector<std::string> sets{"task.type=" + std::string(task.name), "train.steps=2",
+                                  "train.optimizer.lr=1e-4"};
+    if (task.value == TaskType::kInnerProduct || task.value == TaskType::kNearestMinusFarthest)
+      sets.push_back("model.attention.kind=cross");
     expect_runs(train(is_in_context(task.value) ? kTinyRegression : kTiny, sets,
                       {"--out", std::string("task-") + task.name, "--quiet"}));
   }

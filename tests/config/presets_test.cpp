@@ -51,6 +51,7 @@ const std::map<std::string, std::size_t> kRunsOfPapers{
     {"in-context-rank-full", 5 * 5},
     {"kuang-full", 3 * 6 * 3},
     {"garg-full", 3 * 3},
+    {"von-oswald-full", 5 * 5},
 };
 
 // Every point's config goes through the reader that `train` uses; what is reduced says so.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
+#include <vector>
 
 #include "core/error.h"
 #include "model/head_budget.h"
@@ -203,6 +204,38 @@ TEST(HeadBudget, WhatItNamesWorks) {
           });
           named("key_size ", [&](std::size_t r) { return budgeted(budget, width, r, copies); });
         }
+}
+
+// With queries of 0 every head finds the mean of the tokens, and so does the layer, whatever the
+// number of heads and copies.
+TEST(Resolve, ValueMapsThatStartAsTheIdentityReturnTheMeanOfTheHeads) {
+  for (const std::size_t heads : {1, 3}) {
+    ModelConfig c;
+    c.width = 6;
+    c.attention.heads = heads;
+    c.attention.key_size = 2;
+    c.attention.copies = 2;
+    c.attention.value_map = HeadMap::kFull;
+    c.attention.value_init = ValueInit::kIdentity;
+    c.norm.type = NormType::kNone;
+    c.ffn.width = 0;
+    c.residual = c.bias = false;
+    const ModelIo io{6, 6, 3};
+    Model<float> model(c, io, 1, false);
+    init_params(model.table(), 1, model.params());
+    const ParamRow* query = model.table().find("layers.0.attention.query.weight");
+    ASSERT_NE(query, nullptr);
+    for (float& w : model.params().flat().subspan(query->offset, query->size)) w = 0;
+    std::vector<float> x(18);
+    for (std::size_t i = 0; i < 18; ++i) x[i] = static_cast<float>(i * i % 7);
+    const View<const float, 3> y = model.forward(View<const float, 3>(x.data(), {1, 3, 6}), {});
+    for (std::size_t t = 0; t < 3; ++t)
+      for (std::size_t i = 0; i < 6; ++i)
+        EXPECT_NEAR(y(0, t, i), (x[i] + x[6 + i] + x[12 + i]) / 3, 1e-5);
+    c.attention.value_map = HeadMap::kFactored;
+    c.attention.value_size = 2;
+    EXPECT_NE(message_of(c, io).find("model.attention.value_map = full"), std::string::npos);
+  }
 }
 
 }  // namespace headroom::resolve_test

@@ -19,6 +19,8 @@ std::vector<TaskConfig> every_kind() {
     configs.push_back(retrieval(9, 7, from, QueryMode::kSelfNearest));
   }
   configs.push_back(separate(9, 7, 4));
+  configs.push_back(separate(9, 7, 4));
+  configs.back().type = TaskType::kNearestMinusFarthest;
   configs.push_back(regression(1, 1));
   configs.push_back(regression(5, 11));
   configs.push_back(regression(20, 41, 0.25));
@@ -34,7 +36,8 @@ TEST(Batch, EveryTaskTypeHasARow) {
     ASSERT_NE(task, nullptr) << type.name;
     EXPECT_EQ(task->config().type, type.value);
     const TaskShape shape = task->shape();
-    EXPECT_EQ(shape.queries, 0u) << "by default the tokens ask themselves";
+    const bool asked = type.value == TaskType::kNearestMinusFarthest;
+    EXPECT_EQ(shape.queries, asked ? 16u : 0u) << type.name;
     EXPECT_EQ(task->train_columns().size(), task->train_values(task->final_stage()).size());
   }
 }

@@ -140,7 +140,7 @@ TEST(Constructions, HaveTheLossesOfTheTable) {
 }
 
 TEST(Constructions, OfTwoOrthonormalPointsTheLossIsThatOfTheFormula) {
-  for (const char* name : {"full_rank", "talking_heads"}) {
+  for (const char* name : {"full_rank", "talking_heads", "full_rank_encoder"}) {
     Built built(name, {"query=separate", "points_from=orthonormal", "points=2", "beta=100"});
     Model<float> model(built.construction->model(), model_io(*built.task), 64, false);
     std::copy_n(built.model->params().data, model.params().size(), model.params().data);
@@ -154,6 +154,33 @@ TEST(Constructions, OfTwoOrthonormalPointsTheLossIsThatOfTheFormula) {
   EXPECT_FALSE(Built("full_rank", {"query=separate", "points=2"}).construction->expected_loss());
   EXPECT_FALSE(Built("full_rank", {"query=separate", "points_from=orthonormal", "points=3"})
                    .construction->expected_loss());
+}
+
+// The softmax retrieval of full_rank, made 1 long, for any number of layers.
+TEST(Constructions, TheHeadInsideTheEncoderIsTheSameHead) {
+  for (const char* asks : {"query=self_farthest", "query=separate"})
+    for (const char* layers : {"layers=1", "layers=3"})
+      for (const char* ffn : {"ffn_width=0", "ffn_width=32"}) {
+        Built built("full_rank_encoder", {"dim=16", "points=9", "beta=30", asks, layers, ffn}, 20);
+        const View<const float, 3> output = built.output();
+        const bool self = built.batch.query.empty();
+        for (std::size_t b = 0; b < 20; ++b) {
+          const View<const float, 2> x = built.batch.input[b],
+                                     asker = self ? x : View<const float, 2>(built.batch.query[b]);
+          for (std::size_t p = 0; p < asker.dim(0); ++p) {
+            const auto found = softmax_retrieval(self ? -30 : 30, &asker(p, std::size_t{0}), x);
+            double length = 0;
+            for (const double v : found) length += v * v;
+            for (std::size_t c = 0; c < 16; ++c)
+              ASSERT_NEAR(output(b, p, c), found[c] / std::sqrt(length), 1e-4) << asks << layers;
+          }
+        }
+      }
+  // As the authors set it, it is exact but for near ties.
+  Built exact("full_rank_encoder", {"ffn_width=16"});
+  Evaluator evaluator(*exact.task, 0, 200, 1);
+  EXPECT_LT(evaluator.run(*exact.model)->loss.mean, 1e-3);
+  EXPECT_FALSE(exact.construction->expected_loss());
 }
 
 TEST(Formulas, AgreeWithWhatIsKnown) {

@@ -129,7 +129,7 @@ TEST(Step, DumpsTheQueriesOfATaskThatHasSome) {
   job.load = folder / "dump";
   job.dump = folder / "other";
   job.task.queries = 4;
-  EXPECT_EQ(run_steps(job).loss, result.loss);
+  EXPECT_NEAR(run_steps(job).loss, result.loss, 1e-6);  // other slices: rounded otherwise
   job.task.queries = 2;
   EXPECT_THROW(run_steps(job), Error);
 }
