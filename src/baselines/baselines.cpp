@@ -42,16 +42,6 @@ constexpr std::array kRows{
                 .make = make_exact},
 
     BaselineRow{.name = "zero",
-                .sentence = "predicts the zero vector",
-                .serves = patterns,
-                .make = make_zero},
-    BaselineRow{.name = "uniform",
-                .sentence = "the mean of all tokens: attention that looks at nothing",
-                .serves = patterns,
-                .make = make_uniform,
-                .reference = true},
-
-    BaselineRow{.name = "zero",
                 .sentence = "predicts 0: normalized_loss 1, as the best linear map of the points "
                             "and the query",
                 .serves = product,
@@ -66,6 +56,16 @@ constexpr std::array kRows{
                 .sentence = "the formula itself: loss 0",
                 .serves = product,
                 .make = make_exact_inner_product},
+
+    BaselineRow{.name = "zero",
+                .sentence = "predicts the zero vector",
+                .serves = patterns,
+                .make = make_zero},
+    BaselineRow{.name = "uniform",
+                .sentence = "the mean of all tokens: attention that looks at nothing",
+                .serves = patterns,
+                .make = make_uniform,
+                .reference = true},
 
     BaselineRow{.name = "zero",
                 .sentence = "predicts 0: error 1 at every position",

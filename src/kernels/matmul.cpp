@@ -30,7 +30,7 @@ void matmul(Matrix<float> c, Matrix<const float> a, Transpose ta, Matrix<const f
 }
 
 void matmul_unrecorded(Matrix<float> c, Matrix<const float> a, Transpose ta, Matrix<const float> b,
-                  Transpose tb, float alpha, float beta) {
+                       Transpose tb, float alpha, float beta) {
   const std::size_t k = ta == Transpose::kYes ? a.rows : a.cols;
   assert((ta == Transpose::kYes ? a.cols : a.rows) == c.rows);
   assert((tb == Transpose::kYes ? b.rows : b.cols) == c.cols);

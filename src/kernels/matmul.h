@@ -25,7 +25,7 @@ struct MatmulCall {
 // The same for a product that record_matmuls does not count: one that was computed before and not
 // kept, or that belongs to the data. A step is measured by what the model must compute.
 void matmul_unrecorded(Matrix<float> c, Matrix<const float> a, Transpose ta, Matrix<const float> b,
-                  Transpose tb, float alpha, float beta);
+                       Transpose tb, float alpha, float beta);
 
 // From now on every call of matmul, of any thread, is noted in `into`; nullptr ends it. For
 // measuring alone.

@@ -63,9 +63,10 @@ class Model {
 
   // Forward, loss and backward of a batch, input and query as above: adds the gradient to grads()
   // and returns the sum of what `loss` returns. loss(first, output, doutput) is asked for the items
-  // from `first` on and writes their part of doutput, (B,T,O) or (B,Q,O). Several threads may ask at
-  // once: a small model goes through its batch in slices, each from end to end in one thread's
-  // cache. The slices depend on the shapes alone, and their gradients and losses are added in order.
+  // from `first` on and writes their part of doutput, (B,T,O) or (B,Q,O). Several threads may ask
+  // at once: a small model goes through its batch in slices, each from end to end in one thread's
+  // cache. The slices depend on the shapes alone, and their gradients and losses are added in
+  // order.
   using SliceLoss = std::function<double(std::size_t, View<const S, 3>, View<S, 3>)>;
   double gradient(View<const S, 3> input, View<const S, 3> query, View<S, 3> doutput,
                   const SliceLoss& loss);

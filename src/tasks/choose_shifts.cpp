@@ -12,11 +12,11 @@ namespace headroom {
 
 namespace {
 
-constexpr std::size_t kMostPoints = 65536;  // as task.points
+constexpr std::size_t kMostShiftedPoints = 65536;  // as task.points
 
-bool has_parameter(const ShiftRow& row) { return *row.parameter != '\0'; }
+bool takes_value(const ShiftRow& row) { return *row.parameter != '\0'; }
 
-[[noreturn]] void fail(const std::string& message) { throw Error(Exit::kUsage, message); }
+[[noreturn]] void refuse(const std::string& message) { throw Error(Exit::kUsage, message); }
 
 // Numbers of examples at which a shift of the query can be asked: first .. last, none where first >
 // last.
@@ -39,35 +39,36 @@ std::size_t points_of(const Task& task, const ShiftChoice& choice) {
 // Why the task's sizes do not allow the shift; "" = they do.
 std::string obstacle(const Task& task, const ShiftChoice& choice) {
   const Stage stage = task.final_stage();
-  const auto text = [](std::size_t n) { return std::to_string(n); };
+  const auto count_text = [](std::size_t n) { return std::to_string(n); };
   if (choice.row->longer && points_of(task, choice) <= stage.points) {
-    return "that is not above task.points = " + text(stage.points);
+    return "that is not above task.points = " + count_text(stage.points);
   }
-  if (choice.row->longer && points_of(task, choice) > kMostPoints) {
-    return "that is more than " + text(kMostPoints) + " points";
+  if (choice.row->longer && points_of(task, choice) > kMostShiftedPoints) {
+    return "that is more than " + count_text(kMostShiftedPoints) + " points";
   }
   if (stage.dims < choice.row->fewest_dims) {
-    return "it needs " + text(choice.row->fewest_dims) + " dimensions, the task has " +
-           text(stage.dims);
+    return "it needs " + count_text(choice.row->fewest_dims) + " dimensions, the task has " +
+           count_text(stage.dims);
   }
   const ExampleRange range = example_range(task, *choice.row);
   if (!choice.row->replaces_query || range.first <= range.last) return "";
   return choice.row->below_dims
-             ? "it needs fewer examples than dimensions, and a prompt holds " + text(range.first) +
-                   " examples in " + text(stage.dims) + " dimensions"
-             : "it needs an example, and a prompt holds " + text(range.last);
+             ? "it needs fewer examples than dimensions, and a prompt holds " +
+                   count_text(range.first) + " examples in " + count_text(stage.dims) +
+                   " dimensions"
+             : "it needs an example, and a prompt holds " + count_text(range.last);
 }
 
-[[noreturn]] void unknown(const TaskConfig& task, const std::string& name) {
+[[noreturn]] void unknown_shift(const TaskConfig& task, const std::string& name) {
   std::vector<std::string> known{"all"}, shown{"all"};
   for (const ShiftRow& row : shift_rows()) {
     if (!row.serves(task.type)) continue;
     known.push_back(row.name);
-    shown.push_back(row.name + (has_parameter(row) ? std::string("[=") + row.parameter + "]" : ""));
+    shown.push_back(row.name + (takes_value(row) ? std::string("[=") + row.parameter + "]" : ""));
   }
   const std::string front = name.substr(0, name.find('='));
-  fail("unknown shift " + in_quotes(name) + did_you_mean(front, known) +
-       " (of this task: " + join(shown) + ")");
+  refuse("unknown shift " + in_quotes(name) + did_you_mean(front, known) +
+         " (of this task: " + join(shown) + ")");
 }
 
 ShiftChoice choice_of(const TaskConfig& task, const std::string& name) {
@@ -75,14 +76,14 @@ ShiftChoice choice_of(const TaskConfig& task, const std::string& name) {
   const auto row = std::ranges::find_if(shift_rows(), [&](const ShiftRow& r) {
     return r.serves(task.type) && name.substr(0, equals) == r.name;
   });
-  if (row == shift_rows().end()) unknown(task, name);
+  if (row == shift_rows().end()) unknown_shift(task, name);
   ShiftChoice choice{.row = &*row, .value = row->value};
   if (equals == std::string::npos) return choice;
-  if (!has_parameter(*row)) fail("shift " + in_quotes(name) + ": " + row->name + " takes no value");
+  if (!takes_value(*row)) refuse("shift " + in_quotes(name) + ": " + row->name + " takes no value");
   const RealRead read = read_real(name.substr(equals + 1));
   if (read.status != RealStatus::kOk || !(read.value > 0) || read.value > kMostShift) {
-    fail("shift " + in_quotes(name) + ": " + row->parameter +
-         " must be a number above 0 and at most " + short_real(kMostShift));
+    refuse("shift " + in_quotes(name) + ": " + row->parameter +
+           " must be a number above 0 and at most " + short_real(kMostShift));
   }
   choice.value = read.value;
   return choice;
@@ -91,7 +92,7 @@ ShiftChoice choice_of(const TaskConfig& task, const std::string& name) {
 }  // namespace
 
 std::string ShiftChoice::name() const {
-  return row->name + (has_parameter(*row) ? "=" + short_real(value) : "");
+  return row->name + (takes_value(*row) ? "=" + short_real(value) : "");
 }
 
 std::vector<ShiftChoice> choose_shifts(const TaskConfig& config,
@@ -99,14 +100,14 @@ std::vector<ShiftChoice> choose_shifts(const TaskConfig& config,
   if (names.empty()) return {};
   if (!is_in_context(config.type)) {
     const auto row = std::ranges::find(kTaskTypes, config.type, &Choice<TaskType>::value);
-    fail("shifts are of prompts in context; task.type = " + std::string(row->name) + " has none");
+    refuse("shifts are of prompts in context; task.type = " + std::string(row->name) + " has none");
   }
   const std::unique_ptr<Task> task = make_task(config);
   std::vector<ShiftChoice> chosen;
   const auto add = [&](ShiftChoice choice) {
     choice.left_out = obstacle(*task, choice);
     if (choice.by_name && !choice.left_out.empty()) {
-      fail("shift " + choice.name() + ": " + choice.left_out);
+      refuse("shift " + choice.name() + ": " + choice.left_out);
     }
     const auto same = [&](const ShiftChoice& c) {
       return c.row == choice.row && c.value == choice.value;

@@ -11,8 +11,8 @@ namespace headroom {
 
 namespace {
 
-bool in_context(TaskType task) { return is_in_context(task); }
-bool regression(TaskType task) {
+bool any_in_context(TaskType task) { return is_in_context(task); }
+bool of_numbers(TaskType task) {
   return is_in_context(task) && task != TaskType::kLinearClassification;
 }
 
@@ -173,22 +173,22 @@ class SeenQuery final : public Shift {
   }
 };
 
-constexpr std::array kRows{
+constexpr std::array kShiftRows{
     ShiftRow{.name = "skewed_covariance",
              .sentence = "x is stretched by 1, 1/2, 1/3, ... along the axes of a random basis, the "
                          "mean of ||x||^2 kept; one basis an evaluation",
-             .serves = in_context,
+             .serves = any_in_context,
              .make = make_skewed_covariance},
     ShiftRow{.name = "half_subspace",
              .sentence = "x lies in a random subspace of half the dimensions, scaled so that the "
                          "mean of ||x||^2 stays; one subspace an evaluation",
-             .serves = in_context,
+             .serves = any_in_context,
              .make = make_half_subspace,
              .fewest_dims = 2},
     ShiftRow{.name = "noisy_labels",
              .sentence = "SIGMA N(0, 1) is added to each y, the query's too, then y is scaled so "
                          "that its variance stays",
-             .serves = regression,
+             .serves = of_numbers,
              .make = [](const ShiftSetting& s) -> std::unique_ptr<Shift> {
                return std::make_unique<NoisyLabels>(s);
              },
@@ -196,7 +196,7 @@ constexpr std::array kRows{
              .value = 1},
     ShiftRow{.name = "scale_x",
              .sentence = "x is multiplied by FACTOR",
-             .serves = in_context,
+             .serves = any_in_context,
              .make = [](const ShiftSetting& s) -> std::unique_ptr<Shift> {
                return std::make_unique<ScaledInputs>(s.value);
              },
@@ -204,7 +204,7 @@ constexpr std::array kRows{
              .value = 2},
     ShiftRow{.name = "scale_w",
              .sentence = "w, and with it y, is multiplied by FACTOR",
-             .serves = regression,
+             .serves = of_numbers,
              .make = [](const ShiftSetting& s) -> std::unique_ptr<Shift> {
                return std::make_unique<ScaledAnswers>(s.value);
              },
@@ -212,7 +212,7 @@ constexpr std::array kRows{
              .value = 2},
     ShiftRow{.name = "random_orthants",
              .sentence = "the examples of a prompt lie in one random orthant, the query anywhere",
-             .serves = in_context,
+             .serves = any_in_context,
              .make = [](const ShiftSetting&) -> std::unique_ptr<Shift> {
                return std::make_unique<Orthants>(false);
              },
@@ -220,7 +220,7 @@ constexpr std::array kRows{
     ShiftRow{.name = "opposite_orthants",
              .sentence = "the examples of a prompt lie in one random orthant, the query in the "
                          "opposite one",
-             .serves = in_context,
+             .serves = any_in_context,
              .make = [](const ShiftSetting&) -> std::unique_ptr<Shift> {
                return std::make_unique<Orthants>(true);
              },
@@ -228,7 +228,7 @@ constexpr std::array kRows{
     ShiftRow{.name = "orthogonal_query",
              .sentence = "the query loses its part in the span of the examples and keeps its "
                          "length; fewer examples than dimensions",
-             .serves = in_context,
+             .serves = any_in_context,
              .make = [](const ShiftSetting&) -> std::unique_ptr<Shift> {
                return std::make_unique<OrthogonalQuery>();
              },
@@ -236,7 +236,7 @@ constexpr std::array kRows{
              .below_dims = true},
     ShiftRow{.name = "seen_query",
              .sentence = "the query is one of the examples, at random",
-             .serves = in_context,
+             .serves = any_in_context,
              .make = [](const ShiftSetting&) -> std::unique_ptr<Shift> {
                return std::make_unique<SeenQuery>();
              },
@@ -244,7 +244,7 @@ constexpr std::array kRows{
              .fewest_examples = 1},
     ShiftRow{.name = "more_points",
              .sentence = "prompts of FACTOR times as many points as task.points",
-             .serves = in_context,
+             .serves = any_in_context,
              .make = [](const ShiftSetting&) { return std::make_unique<Shift>(); },
              .parameter = "FACTOR",
              .value = 1.5,
@@ -253,6 +253,6 @@ constexpr std::array kRows{
 
 }  // namespace
 
-std::span<const ShiftRow> shift_rows() { return kRows; }
+std::span<const ShiftRow> shift_rows() { return kShiftRows; }
 
 }  // namespace headroom

@@ -162,7 +162,7 @@ void TaskConfig::declare(Fields& f) {
             "Points of a set (retrieval; before antipodal doubling; inner_product), tokens of the "
             "pattern (pattern_fit) or examples of the longest prompt (in context).")
       .alias({"n_points", "num_points", "n", "length"});
-  f.only_for(types_that([](TaskType t) { return !is_in_context(t); }));
+  f.only_for(types_that([](TaskType t) { return is_retrieval(t) || t == TaskType::kPatternFit; }));
   f.choice("points_from", points_from, kPointsFrom, "Where the points lie.")
       .alias({"distribution"});
   f.only_for({"nearest_neighbor"});

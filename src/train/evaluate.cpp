@@ -31,7 +31,7 @@ void take_predictions(View<float, 3> predictions, View<const float, 3> output,
 namespace {
 
 // predictions first .. first + P - 1 of `row` (B,.,O) become those of `part` (B,P,O).
-void put(View<float, 3> row, std::size_t first, View<const float, 3> part) {
+void put_predictions(View<float, 3> row, std::size_t first, View<const float, 3> part) {
   for (std::size_t b = 0; b < part.dim(0); ++b)
     std::ranges::copy(part[b].flat(), row[b].range(first, part.dim(1)).data);
 }
@@ -88,8 +88,8 @@ std::optional<Score> Evaluator::run(Model<float>& model, const std::function<voi
           model.forward(items.input, items.query);  // (B,T,O) or (B,Q,O)
       take_predictions(predictions, output, prompt.shape());
       if (single) continue;
-      put(targets_, filled, items.target);
-      put(predictions_, filled, predictions);
+      put_predictions(targets_, filled, items.target);
+      put_predictions(predictions_, filled, predictions);
       filled += predictions.dim(1);
     }
     const auto counts = bootstrap ? bootstrap->next(count) : View<const std::uint16_t, 2>();

@@ -10,7 +10,7 @@ namespace headroom {
 
 namespace {
 
-std::size_t longest(const ShiftedTask& shifted) {
+std::size_t longest_prompt(const ShiftedTask& shifted) {
   std::size_t tokens = 0;
   for (const auto& task : shifted.prompts) tokens = std::max(tokens, task->shape().tokens);
   return tokens;
@@ -26,7 +26,7 @@ std::vector<PlannedShift> plan_shifts(const TaskConfig& task, const ModelConfig&
   for (ShiftChoice& choice : choices) {
     PlannedShift shift{.choice = std::move(choice), .task = {}};
     if (shift.choice.left_out.empty()) shift.task = shifted_task(task, shift.choice, seed);
-    const std::size_t tokens = longest(shift.task);
+    const std::size_t tokens = longest_prompt(shift.task);
     if (table && tokens > *model.positions.length) {
       shift.choice.left_out = "its prompts of " + std::to_string(tokens) +
                               " tokens are longer than model.positions.length = " +
@@ -42,7 +42,8 @@ std::vector<PlannedShift> plan_shifts(const TaskConfig& task, const ModelConfig&
 }
 
 ModelIo widened(ModelIo io, std::span<const PlannedShift> shifts) {
-  for (const PlannedShift& shift : shifts) io.tokens = std::max(io.tokens, longest(shift.task));
+  for (const PlannedShift& shift : shifts)
+    io.tokens = std::max(io.tokens, longest_prompt(shift.task));
   return io;
 }
 

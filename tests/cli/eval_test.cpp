@@ -78,7 +78,7 @@ TEST_F(Eval, ShiftsInJsonLeaveTheRestAsItIs) {
   const json::Value& shifts = *all.find("shifts");
   ASSERT_EQ(shifts.object()->size(), 11u);
   EXPECT_EQ(shifts.object()->front().first, "scale_x=3");
-  EXPECT_EQ(json::write(*shifts.find("more_points=1.5"), 0).find("{\"left_out\": "), 0u);
+  EXPECT_NE(shifts.find("more_points=1.5")->find("left_out"), nullptr);
   const json::Value &scaled = *shifts.find("scale_x=3"), &seen = *shifts.find("seen_query");
   // Least squares and the zero predictor do not care for the scale of x: errors are relative.
   for (const char* name : {"zero", "least_squares"}) {
