@@ -36,7 +36,8 @@ TEST(Batch, EveryTaskTypeHasARow) {
     ASSERT_NE(task, nullptr) << type.name;
     EXPECT_EQ(task->config().type, type.value);
     const TaskShape shape = task->shape();
-    const bool asked = type.value == TaskType::kNearestMinusFarthest;
+    const bool asked =
+        type.value == TaskType::kNearestMinusFarthest || type.value == TaskType::kInnerProduct;
     EXPECT_EQ(shape.queries, asked ? 16u : 0u) << type.name;
     EXPECT_EQ(task->train_columns().size(), task->train_values(task->final_stage()).size());
   }
