@@ -165,6 +165,7 @@ TEST_F(TrainCases, EveryNameOfDescribeTrains) {
                                   "train.optimizer.lr=1e-4"};
     if (task.value == TaskType::kInnerProduct || task.value == TaskType::kNearestMinusFarthest)
       sets.push_back("model.attention.kind=cross");
+    SCOPED_TRACE(task.name);
     expect_runs(train(is_in_context(task.value) ? kTinyRegression : kTiny, sets,
                       {"--out", std::string("task-") + task.name, "--quiet"}));
   }
