@@ -69,7 +69,8 @@ need() {
   done
 }
 
-# configure PRESET: cheap where nothing changed, and right again after new packages.
+# configure PRESET: cheap where nothing changed, and right again after new packages. HEADROOM_UNITY=ON compiles several sources as
+# one: half the time of a whole build, and more of a small change's.
 configure() {
-  cmake --preset "$1" >/dev/null || fail "cmake --preset $1 failed; it needs, by Debian's names: ${build_packages[*]}"
+  cmake --preset "$1" ${HEADROOM_UNITY:+-DCMAKE_UNITY_BUILD="$HEADROOM_UNITY"} >/dev/null || fail "cmake --preset $1 failed; it needs, by Debian's names: ${build_packages[*]}"
 }

@@ -40,25 +40,6 @@ class ResumeCases : public testing::Test {
   BinaryResult train(const std::string& out, std::vector<std::string> more = {}) const {
     return run_binary(words(out, std::move(more)));
   }
-  // Starts the binary in the background.
-  static pid_t start(std::vector<std::string> args) {
-    args.insert(args.begin(), HEADROOM_BINARY);
-    std::vector<char*> argv;
-    for (std::string& word : args) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    const pid_t child = ::fork();
-    if (child == 0) {
-      ::execv(argv[0], argv.data());
-      ::_exit(126);
-    }
-    return child;
-  }
-  static int wait_for(pid_t child) {
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
   bool appears(const std::string& name) const {
     for (int i = 0; i < 3000 && !fs::exists(path(name)); ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -83,7 +64,7 @@ TEST_F(ResumeCases, KilledAtAnyMomentItEndsInTheSameFiles) {
   std::vector<std::string> args = quietly;
   args.emplace_back("--resume=auto");
   for (unsigned i = 0; i < 10; ++i) {
-    const pid_t child = start(words("run", args));
+    const pid_t child = start_binary(words("run", args));
     std::this_thread::sleep_for(whole / 10 + whole * ((i * 7 + 3) % 10) / 40);
     ::kill(child, SIGKILL);
     wait_for(child);
@@ -109,7 +90,7 @@ TEST_F(ResumeCases, ASignalAndThenResume) {
   int code = 0;
   for (int i = 0; i < 5 && code == 0; ++i) {
     run = "run" + std::to_string(i);
-    const pid_t child = start(words(run, longer));
+    const pid_t child = start_binary(words(run, longer));
     ASSERT_TRUE(appears(run + "/baselines.csv"));
     ::kill(child, SIGTERM);
     code = wait_for(child);
@@ -201,7 +182,7 @@ TEST_F(ResumeCases, DamageIsSteppedOverOrNamed) {
 TEST_F(ResumeCases, ALiveRunIsNotJoined) {
   const std::vector<std::string> forever{"--quiet", "--set", "train.steps=100000000", "--set",
                                          "eval.every=100000000"};
-  const pid_t child = start(words("run", forever));
+  const pid_t child = start_binary(words("run", forever));
   ASSERT_TRUE(appears("run/baselines.csv"));
   for (const char* how : {"--resume", "--resume=auto", "--force"}) {
     std::vector<std::string> more = forever;
@@ -212,8 +193,8 @@ TEST_F(ResumeCases, ALiveRunIsNotJoined) {
   ::kill(child, SIGKILL);
   wait_for(child);
   // The kernel has released the lock.
-  const pid_t next = start(words("run", {"--quiet", "--set", "train.steps=100000000", "--set",
-                                         "eval.every=100000000", "--resume"}));
+  const pid_t next = start_binary(words("run", {"--quiet", "--set", "train.steps=100000000",
+                                                "--set", "eval.every=100000000", "--resume"}));
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   ::kill(next, SIGINT);
   const int code = wait_for(next);

@@ -112,6 +112,27 @@ inline BinaryResult run_binary(const std::vector<std::string>& args,
   return result;
 }
 
+// Starts the binary in the background, as a shell with a terminal does.
+inline pid_t start_binary(std::vector<std::string> args) {
+  args.insert(args.begin(), HEADROOM_BINARY);
+  std::vector<char*> argv;
+  for (std::string& word : args) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::execv(argv[0], argv.data());
+    ::_exit(126);
+  }
+  return child;
+}
+// Its exit code, or minus the signal that ended it.
+inline int wait_for(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
 // A mistake of the user: this exit code, one line "headroom: ..." on stderr with these parts,
 // nothing on stdout.
 inline void expect_refused(const BinaryResult& result, int exit_code,

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <initializer_list>
+#include <ostream>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,7 @@ struct Reader {
   const char* name;
   void (*read)(std::string_view input);
 };
+inline void PrintTo(const Reader& reader, std::ostream* out) { *out << reader.name; }
 inline constexpr std::array kReaders{Reader{"config", read_config},
                                      Reader{"checkpoint", read_checkpoint},
                                      Reader{"sweep", read_sweep}};
