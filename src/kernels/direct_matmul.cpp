@@ -7,8 +7,6 @@
 namespace headroom::kernels {
 namespace {
 
-constexpr std::size_t kMostDepth = 256;
-
 // The panel of columns j .. j + count - 1 of op(b), (k, kPanel), the columns beyond `count` 0.
 void pack_panel(float* to, Matrix<const float> b, bool transposed, std::size_t j, std::size_t count,
                 std::size_t k) {

@@ -21,13 +21,13 @@ struct RowGroups {
   static constexpr std::size_t kMost = 16;
 };
 
-// to (n) += the n numbers at `first` of every share, `stride` floats apart.
-inline void add_shares(float* to, std::size_t n, const float* first, std::size_t n_shares,
-                       std::size_t stride) {
+// to (n) += the n numbers at `first` of every share, `stride` numbers apart.
+template <class S>
+void add_shares(S* to, std::size_t n, const S* first, std::size_t n_shares, std::size_t stride) {
   constexpr std::size_t kTile = 4096;
   parallel_rows(n, kTile, [&](std::size_t begin, std::size_t count) {
     for (std::size_t g = 0; g < n_shares; ++g) {
-      const float* from = first + g * stride + begin;
+      const S* from = first + g * stride + begin;
       for (std::size_t i = 0; i < count; ++i) to[begin + i] += from[i];
     }
   });

@@ -4,10 +4,12 @@
 #include <array>
 #include <cassert>
 #include <limits>
+#include <numeric>
 #include <string>
 
 #include "core/memory.h"
 #include "core/parallel.h"
+#include "kernels/row_groups.h"
 #include "model/transformer.h"
 
 namespace headroom {
@@ -288,16 +290,9 @@ double Model<S>::gradient(View<const S, 3> input, View<const S, 3> query, View<S
     m.share_losses[k] = loss(first, out, dout);
     transformer_backward<S>(m.config, m.share_params[k], dout, in, asks, mine.cache, m.params);
   });
-  constexpr std::size_t kTile = 4096;
-  parallel_rows(m.table.size(), kTile, [&](std::size_t first, std::size_t n) {
-    for (std::size_t k = 0; k < count; ++k) {
-      const S* from = m.shares[k].data + first;
-      for (std::size_t i = 0; i < n; ++i) m.flat_grads.data[first + i] += from[i];
-    }
-  });
-  double all = 0;
-  for (std::size_t k = 0; k < count; ++k) all += m.share_losses[k];
-  return all;
+  kernels::add_shares(m.flat_grads.data, m.table.size(), m.shares.data, count, m.shares.dims[1]);
+  return std::accumulate(m.share_losses.begin(),
+                         m.share_losses.begin() + static_cast<std::ptrdiff_t>(count), 0.0);
 }
 
 template class Model<float>;

@@ -2,7 +2,6 @@
 // theory at five standard errors; pools, layouts and inputs.
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -10,8 +9,8 @@
 #include <vector>
 
 #include "baselines/baseline.h"
-#include "tasks/in_context.h"
 #include "tasks/item.h"
+#include "tasks/pairs.h"
 #include "tasks/score.h"
 
 namespace headroom::function_classes_test {
@@ -29,21 +28,6 @@ std::vector<TaskConfig> function_classes(std::size_t dim, std::size_t points) {
   }
   return configs;
 }
-
-struct Pairs {
-  Eigen::MatrixXd x;
-  Eigen::VectorXd y;
-  explicit Pairs(View<const float, 2> input) {
-    const Prompt p = read_prompt(input);
-    x.resize(static_cast<Eigen::Index>(p.x.rows), static_cast<Eigen::Index>(p.x.cols));
-    y.resize(x.rows());
-    for (Eigen::Index i = 0; i < x.rows(); ++i) {
-      y(i) = p.y(static_cast<std::size_t>(i), 0);
-      for (Eigen::Index c = 0; c < x.cols(); ++c)
-        x(i, c) = p.x(static_cast<std::size_t>(i), static_cast<std::size_t>(c));
-    }
-  }
-};
 
 // E y = 0 and E y^2 = position_scale(), at the first and the last point, for Gaussian and uniform
 // inputs and where the curriculum ends below dim. Signs have y^2 = 1 always.

@@ -1,30 +1,11 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
 #include <vector>
 
-#include "tasks/in_context.h"
 #include "tasks/item.h"
+#include "tasks/pairs.h"
 
 namespace headroom::linear_regression_test {
-
-// x (P,d) and y (P) of a prompt in double.
-struct Pairs {
-  Eigen::MatrixXd x;
-  Eigen::VectorXd y;
-  explicit Pairs(View<const float, 2> input) {
-    const Prompt prompt = read_prompt(input);
-    x.resize(static_cast<Eigen::Index>(prompt.x.rows), static_cast<Eigen::Index>(prompt.x.cols));
-    y.resize(x.rows());
-    for (std::size_t i = 0; i < prompt.x.rows; ++i) {
-      y(static_cast<Eigen::Index>(i)) = prompt.y(i, 0);
-      for (std::size_t c = 0; c < prompt.x.cols; ++c) {
-        x(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(c)) = prompt.x(i, c);
-      }
-    }
-  }
-  Eigen::VectorXd fitted() const { return x.colPivHouseholderQr().solve(y); }
-};
 
 TEST(LinearRegression, TokensAlternateAndAnswersArePadded) {
   const std::unique_ptr<Task> task = make_task(regression(3, 5));

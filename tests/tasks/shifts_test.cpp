@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
 #include <cmath>
 #include <map>
 #include <set>
@@ -12,8 +11,8 @@
 
 #include "core/expect_error.h"
 #include "tasks/baseline_scores.h"
-#include "tasks/in_context.h"
 #include "tasks/item.h"
+#include "tasks/pairs.h"
 
 namespace headroom::shifts_test {
 
@@ -27,25 +26,15 @@ ShiftedTask shifted(const TaskConfig& config, const std::string& name, std::uint
   return shifted_task(config, choice(config, name), seed);
 }
 
-// x (n,d) and y (n) of an item of a stream in double.
-struct Pairs {
-  Eigen::MatrixXd x;
-  Eigen::VectorXd y;
-  Pairs(const Task& task, std::uint64_t item) {
-    Items items(task, 1);
-    sample_one(task, item, items);
-    const Prompt p = read_prompt(items.input());
-    x.resize(static_cast<Eigen::Index>(p.x.rows), static_cast<Eigen::Index>(p.x.cols));
-    y.resize(x.rows());
-    for (std::size_t i = 0; i < p.x.rows; ++i) {
-      const auto row = static_cast<Eigen::Index>(i);
-      y(row) = p.y(i, 0);
-      for (std::size_t c = 0; c < p.x.cols; ++c) x(row, static_cast<Eigen::Index>(c)) = p.x(i, c);
-    }
-    EXPECT_EQ(items.target()(task.shape().predictions - 1, 0), static_cast<float>(y(y.size() - 1)));
-  }
-  Eigen::VectorXd w() const { return x.colPivHouseholderQr().solve(y); }
-};
+// Of an item of a stream, whose last answer is the target's.
+Pairs pairs_of(const Task& task, std::uint64_t item) {
+  Items items(task, 1);
+  sample_one(task, item, items);
+  Pairs p(items.input());
+  EXPECT_EQ(items.target()(task.shape().predictions - 1, 0),
+            static_cast<float>(p.y(p.y.size() - 1)));
+  return p;
+}
 
 std::vector<BaselineScore> scores_of(const TaskConfig& config, const ShiftedTask& task,
                                      const Names& names, std::size_t n_items) {
@@ -133,9 +122,9 @@ TEST(Shifts, LinearOnesStretchXAlongARandomBasis) {
     const ShiftedTask task = shifted(config, name, seed);
     Eigen::MatrixXd x(80, kDim), stretched(80, kDim);
     for (Eigen::Index item = 0; item < 10; ++item) {
-      const Pairs a(*plain, static_cast<std::uint64_t>(item)),
-          b(*task.prompts[0], static_cast<std::uint64_t>(item));
-      EXPECT_LT((b.x * a.w() - b.y).cwiseAbs().maxCoeff(), 1e-4);
+      const Pairs a = pairs_of(*plain, static_cast<std::uint64_t>(item)),
+                  b = pairs_of(*task.prompts[0], static_cast<std::uint64_t>(item));
+      EXPECT_LT((b.x * a.fitted() - b.y).cwiseAbs().maxCoeff(), 1e-4);
       x.middleRows(8 * item, 8) = a.x;
       stretched.middleRows(8 * item, 8) = b.x;
     }
@@ -166,7 +155,7 @@ TEST(Shifts, SubspacesAreUniform) {
   Sample diagonal, beside, square;
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     const ShiftedTask task = shifted(config, "half_subspace", seed);
-    const Pairs p(*task.prompts[0], 0);
+    const Pairs p = pairs_of(*task.prompts[0], 0);
     const Eigen::MatrixXd axes =
         Eigen::JacobiSVD<Eigen::MatrixXd>(p.x, Eigen::ComputeThinV).matrixV().leftCols(2);
     const Eigen::MatrixXd projector = axes * axes.transpose();
@@ -187,7 +176,7 @@ TEST(Shifts, NoiseIsGaussianAndTheVarianceStays) {
   const double factor = std::sqrt(3 / (3 + kSigma * kSigma));
   Sample mean, square, fourth, serial, crossed, variance;
   for (std::uint64_t item = 0; item < 6000; ++item) {
-    const Pairs a(*plain, item), b(*task.prompts[0], item);
+    const Pairs a = pairs_of(*plain, item), b = pairs_of(*task.prompts[0], item);
     ASSERT_EQ(a.x, b.x);
     const Eigen::VectorXd noise = (b.y / factor - a.y) / kSigma;
     mean.add(noise(0));
@@ -212,7 +201,8 @@ TEST(Shifts, ScalesMultiply) {
   EXPECT_DOUBLE_EQ(x.prompts[0]->position_scale(), 27);
   EXPECT_DOUBLE_EQ(w.prompts[0]->position_scale(), .75);
   for (std::uint64_t item = 0; item < 5; ++item) {
-    const Pairs a(*plain, item), b(*x.prompts[0], item), c(*w.prompts[0], item);
+    const Pairs a = pairs_of(*plain, item), b = pairs_of(*x.prompts[0], item),
+                c = pairs_of(*w.prompts[0], item);
     EXPECT_LT((3 * a.x - b.x).norm() + (3 * a.y - b.y).norm(), 1e-4);
     EXPECT_EQ(a.x, c.x);
     EXPECT_LT((a.y / 2 - c.y).norm(), 1e-5);
@@ -228,7 +218,8 @@ TEST(Shifts, OrthantsHoldTheExamples) {
   Sample with_length;
   constexpr int kItems = 4000;
   for (std::uint64_t item = 0; item < kItems; ++item) {
-    const Pairs a(*plain, item), b(*random.prompts[3], item), c(*opposite.prompts[3], item);
+    const Pairs a = pairs_of(*plain, item), b = pairs_of(*random.prompts[3], item),
+                c = pairs_of(*opposite.prompts[3], item);
     ASSERT_EQ(b.x.rows(), 4);
     int orthant = 0;
     for (Eigen::Index axis = 0; axis < 3; ++axis) {
@@ -243,7 +234,7 @@ TEST(Shifts, OrthantsHoldTheExamples) {
       if (axis == 0) with_length.add(sign * a.x(0, axis));
     }
     ++orthants[orthant];
-    ASSERT_LT((b.x * a.w() - b.y).cwiseAbs().maxCoeff(), 1e-4);
+    ASSERT_LT((b.x * a.fitted() - b.y).cwiseAbs().maxCoeff(), 1e-4);
   }
   ASSERT_EQ(orthants.size(), 8u);
   for (const auto& [orthant, count] : orthants)
@@ -259,7 +250,7 @@ TEST(Shifts, OrthogonalQueriesAreWhatTheExamplesDoNotReach) {
   ASSERT_EQ(task.examples, (std::vector<std::size_t>{0, 1, 2, 3, 4}));
   for (const std::size_t k : task.examples) {
     for (std::uint64_t item = 0; item < 50; ++item) {
-      const Pairs a(*plain, item), b(*task.prompts[k], item);
+      const Pairs a = pairs_of(*plain, item), b = pairs_of(*task.prompts[k], item);
       const auto row = static_cast<Eigen::Index>(k);
       ASSERT_EQ(b.x.topRows(row), a.x.topRows(row));
       ASSERT_LT((b.x.topRows(row) * b.x.row(row).transpose()).norm(), 1e-5);
@@ -289,7 +280,7 @@ TEST(Shifts, SeenQueriesAreExamplesChosenUniformly) {
   std::map<Eigen::Index, int> chosen;
   constexpr int kItems = 3000;
   for (std::uint64_t item = 0; item < kItems; ++item) {
-    const Pairs a(*plain, item), b(*task.prompts[2], item);
+    const Pairs a = pairs_of(*plain, item), b = pairs_of(*task.prompts[2], item);
     ASSERT_EQ(b.x.topRows(3), a.x.topRows(3));
     for (Eigen::Index i = 0; i < 3; ++i) {
       if (b.x.row(3) != a.x.row(i)) continue;
