@@ -27,6 +27,7 @@ OMP_WAIT_POLICY=passive "$scripts/sweep.sh" sweep.json 2>said || fail "$(cat sai
 "$scripts/plot.py" against rank/dim runs --panels model.layers --lines budget --published "$share/headroom/data/published/amsel-fig2.csv" -o ours.png >table ||
   fail "no figure"
 grep -Eq ' 1 +[0-9.]+ +[0-9.]+ +[0-9.]+ +1  0\.01530$' table || fail "$(cat table)"
+"$scripts/tensorboard.py" runs --out logs 2>said || fail "$(cat said)"
 
 # As bash-completion loads it: by the name of the command.
 # shellcheck disable=SC2016  # the inner bash expands
