@@ -90,18 +90,18 @@ inline void fused_ffn_backward(View<float, 2> dx, const kernels::FfnWeights<floa
 }
 inline void fused_attention_forward(View<float, 2> y, View<const float, 2> x,
                                     const kernels::AttentionWeights<const float>& w,
-                                    const kernels::AttentionLayerShape& shape,
+                                    const kernels::AttentionLayerShape& shape, View<float, 1> maps,
                                     View<float, 2> workers) {
   const PhaseScope scope(Phase::kMatmul);
-  kernels::fused_attention_forward(y, x, w, shape, workers);
+  kernels::fused_attention_forward(y, x, w, shape, maps, workers);
 }
 inline void fused_attention_backward(View<float, 2> dx, const kernels::AttentionWeights<float>& dw,
                                      View<const float, 2> dy, View<const float, 2> x,
                                      const kernels::AttentionWeights<const float>& w,
-                                     const kernels::AttentionLayerShape& shape,
+                                     const kernels::AttentionLayerShape& shape, View<float, 1> maps,
                                      View<float, 1> partials, View<float, 2> workers) {
   const PhaseScope scope(Phase::kMatmul);
-  kernels::fused_attention_backward(dx, dw, dy, x, w, shape, partials, workers);
+  kernels::fused_attention_backward(dx, dw, dy, x, w, shape, maps, partials, workers);
 }
 
 }  // namespace headroom::ops
