@@ -1,6 +1,6 @@
 // Heads that each choose one of two orthonormal points, and a weighted sum of their choices
 // (science A.7 (2) to (4)). A weight a head is what mix_weights holds with one value head.
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/linear_algebra.h"
 #include "theory/formulas.h"
 #include "theory/pair.h"
 
@@ -195,7 +196,11 @@ class WeightedRandom final : public RankOneVotes {
       v.q.row(h) = q;
       v.k.row(h) = (cosine * q + std::sqrt(1 - cosine * cosine) * e).normalized();
     }
-    v.a = agreements(v).ldlt().solve(agreements_with_target(v));
+    const RowMajor c = agreements(v);
+    const Eigen::VectorXd b = agreements_with_target(v);
+    const std::vector<double> a =
+        solve_semidefinite({c.data(), heads_, heads_, heads_}, {b.data(), heads_});
+    std::copy(a.begin(), a.end(), v.a.begin());
     return v;
   }
 };
