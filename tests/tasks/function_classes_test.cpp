@@ -34,6 +34,7 @@ std::vector<TaskConfig> function_classes(std::size_t dim, std::size_t points) {
 TEST(FunctionClasses, AnswersHaveTheMeanAndTheSquareThatTheyAreDividedBy) {
   for (TaskConfig config : function_classes(5, 3)) {
     config.sparsity = 2;
+    config.hidden = 10;
     for (const int variant : {0, 1, 2}) {
       config.input_range.reset();
       config.curriculum.reset();
