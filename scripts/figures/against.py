@@ -144,8 +144,9 @@ def draw_panel(axes, panel, names, center):
         points = sorted((x, statistics.fmean(values)) for x, values in at.items())
         points = [(x, y) for x, y in points if y > 0 and math.isfinite(y)]
         if points:
-            axes.plot(*zip(*points), color=draw.GREY, linewidth=1, linestyle=draw.DASHES[index % len(draw.DASHES)], zorder=1,
-                      label=draw.baseline_label(name))
+            # Over the runs, which may lie on it.
+            axes.plot(*zip(*points), color="black", linewidth=0.9, linestyle=draw.DASHES[index % len(draw.DASHES)], zorder=3,
+                      marker="+", markersize=9, markeredgewidth=0.9, label=draw.baseline_label(name))
 
 
 def tick(value):
