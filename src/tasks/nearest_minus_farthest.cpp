@@ -1,7 +1,12 @@
 // A task that needs two heads: the attention weights of one softmax head are positive, so it can
 // return the nearest point or the farthest but not their difference (science E.8).
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <numbers>
+#include <numeric>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "tasks/nearest_neighbor.h"
@@ -39,6 +44,49 @@ double extremes_product(std::size_t dim, std::size_t n) {
   return sum / weights;
 }
 
+double product(const float* a, const float* b, std::size_t n) {
+  return std::inner_product(a, a + n, b, 0.0, std::plus<>(),
+                            [](double x, double y) { return x * y; });
+}
+
+// The differences scale (x_i - x_j), i != j, of the rows of x (N,d). What is nearest to a
+// prediction z has the least scale ||x_i - x_j||^2 - 2 <z, x_i> + 2 <z, x_j>.
+class PairDifferences {
+ public:
+  PairDifferences(View<const float, 2> x, double scale)
+      : x_(x), spread_(x.dim(0) * x.dim(0)), along_(x.dim(0)) {
+    const std::size_t n = x.dim(0), d = x.dim(1);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j <= i; ++j) spread_[i * n + j] = product(x[i].data, x[j].data, d);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        spread_[i * n + j] = spread_[j * n + i] =
+            scale * (spread_[i * n + i] + spread_[j * n + j] - 2 * spread_[i * n + j]);
+  }
+
+  // The pair (i,j) whose difference is nearest to z (d); none where no distance is finite.
+  std::optional<std::pair<std::size_t, std::size_t>> nearest(const float* z) {
+    const std::size_t n = x_.dim(0);
+    for (std::size_t i = 0; i < n; ++i) along_[i] = 2 * product(z, x_[i].data, x_.dim(1));
+    std::optional<std::pair<std::size_t, std::size_t>> pair;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j) {
+        const double distance = spread_[i * n + j] - along_[i] + along_[j];
+        if (i == j || !(distance < least)) continue;
+        least = distance;
+        pair = {i, j};
+      }
+    }
+    return pair;
+  }
+
+ private:
+  View<const float, 2> x_;
+  std::vector<double> spread_;  // (N,N): scale ||x_i - x_j||^2
+  std::vector<double> along_;   // (N): 2 <z, x_i>
+};
+
 class NearestMinusFarthest final : public Task {
  public:
   explicit NearestMinusFarthest(const TaskConfig& config)
@@ -61,9 +109,24 @@ class NearestMinusFarthest final : public Task {
     answer_differences(input, query, scale_, target);
   }
 
-  std::vector<std::string> metric_names() const override { return {}; }
-  void metrics(Stage, View<const float, 2>, View<const float, 2>, View<const float, 2>,
-               std::span<double>) const override {}
+  std::vector<std::string> metric_names() const override { return {"accuracy"}; }
+
+  // accuracy: the share of predictions to which the wanted difference is the nearest of those of
+  // all ordered pairs of points. A prediction that is not finite is nearest to none.
+  void metrics(Stage, View<const float, 2> input, View<const float, 2> target,
+               View<const float, 2> output, std::span<double> out) const override {
+    PairDifferences differences(input, scale_);
+    const float factor = static_cast<float>(scale_);
+    std::size_t right = 0;
+    for (std::size_t p = 0; p < output.dim(0); ++p) {
+      const auto pair = differences.nearest(output[p].data);
+      bool same = pair.has_value();
+      for (std::size_t c = 0; same && c < input.dim(1); ++c)
+        same = target(p, c) == factor * (input(pair->first, c) - input(pair->second, c));
+      if (same) ++right;
+    }
+    out[0] = static_cast<double>(right) / static_cast<double>(output.dim(0));
+  }
   double position_scale() const override { return 0; }
   std::vector<std::string> train_columns() const override { return {}; }
   std::vector<double> train_values(Stage) const override { return {}; }
