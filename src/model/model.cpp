@@ -62,6 +62,8 @@ struct Model<S>::Impl {
   TransformerParams<S> params, grads;
   Activations<S> whole;
   std::size_t whole_sites = 0;  // attention layers whose input is that of the last forward
+  Arena<S> next_memory;
+  NextTokenCache<S> next;  // of an evaluated model that can be continued
   Slices slices{0, 1};
   std::vector<Activations<S>> of_worker;  // of a slice, one a thread
   Arena<S> share_memory;
@@ -78,6 +80,15 @@ struct Model<S>::Impl {
   }
   void plan(Activations<S>& a, std::size_t items, std::size_t workers) {
     a.memory = Arena<S>(measured(a, items, workers));
+  }
+
+  // The same of the cache for one more token behind the longest sequences; 0 where that is not for.
+  bool plans_next() const { return !training && !inspected && can_continue(config); }
+  std::size_t measured_next() {
+    Arena<S> measure;
+    if (plans_next())
+      next_token_cache(next, measure, config, io, max_batch, io.tokens - 1, n_threads);
+    return measure.used();
   }
 
   void plan_slices() {
@@ -150,7 +161,8 @@ Model<S>::Model(const ModelConfig& config, const ModelIo& io, std::size_t max_ba
   Arena<S> measure;
   (void)measure.take(n);
   if (training) (void)measure.take(n);
-  check_memory<S>(measure.used(), m.measured(m.whole, max_batch, m.n_threads), max_batch, training);
+  check_memory<S>(measure.used(), m.measured(m.whole, max_batch, m.n_threads) + m.measured_next(),
+                  max_batch, training);
   m.memory = Arena<S>(measure.used());
   m.flat_params = m.memory.take(n);
   Binder<S> bind(m.flat_params.data);
@@ -161,6 +173,7 @@ Model<S>::Model(const ModelConfig& config, const ModelIo& io, std::size_t max_ba
     m.grads = transformer_params(bind_grads, m.config, io);
   }
   m.plan(m.whole, max_batch, m.n_threads);
+  m.next_memory = Arena<S>(m.measured_next());
   if (training && !inspected) m.plan_slices();
 }
 
@@ -182,8 +195,8 @@ View<S, 1> Model<S>::grads() {
 
 template <class S>
 std::size_t Model<S>::memory_bytes() const {
-  std::size_t n =
-      impl_->memory.capacity() + impl_->whole.memory.capacity() + impl_->share_memory.capacity();
+  std::size_t n = impl_->memory.capacity() + impl_->whole.memory.capacity() +
+                  impl_->next_memory.capacity() + impl_->share_memory.capacity();
   for (const Activations<S>& a : impl_->of_worker) n += a.memory.capacity();
   return sizeof(S) * n;
 }
@@ -193,6 +206,21 @@ View<const S, 3> Model<S>::forward(View<const S, 3> input, View<const S, 3> quer
   impl_->lay_out(impl_->whole, impl_->n_threads, input, query);
   impl_->whole_sites = std::numeric_limits<std::size_t>::max();
   return transformer_forward(impl_->config, impl_->whole.cache, input, query, impl_->params);
+}
+
+template <class S>
+bool Model<S>::continues() const {
+  return impl_->plans_next() && impl_->whole.batch > 0 && kept_past(impl_->whole.cache);
+}
+
+template <class S>
+View<const S, 3> Model<S>::forward_next(View<const S, 3> token, std::size_t position) {
+  Impl& m = *impl_;
+  assert(continues() && token.dims[0] == m.whole.batch && token.dims[1] == 1 &&
+         position <= m.whole.tokens && position < m.io.tokens);
+  m.next_memory.rewind(0);
+  next_token_cache(m.next, m.next_memory, m.config, m.io, m.whole.batch, position, m.n_threads);
+  return next_token_forward(m.config, m.next, m.whole.cache, token, m.params);
 }
 
 template <class S>
