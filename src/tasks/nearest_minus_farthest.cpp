@@ -1,14 +1,15 @@
 // A task that needs two heads: the attention weights of one softmax head are positive, so it can
 // return the nearest point or the farthest but not their difference (science E.8).
+#include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <numbers>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "kernels/matmul.h"
+#include "kernels/vector.h"
 #include "tasks/nearest_neighbor.h"
 #include "tasks/points.h"
 #include "tasks/tasks.h"
@@ -44,47 +45,59 @@ double extremes_product(std::size_t dim, std::size_t n) {
   return sum / weights;
 }
 
-double product(const float* a, const float* b, std::size_t n) {
-  return std::inner_product(a, a + n, b, 0.0, std::plus<>(),
-                            [](double x, double y) { return x * y; });
-}
-
-// The differences scale (x_i - x_j), i != j, of the rows of x (N,d). What is nearest to a
-// prediction z has the least scale ||x_i - x_j||^2 - 2 <z, x_i> + 2 <z, x_j>.
+// The differences scale (x_i - x_j), i != j, of the rows of x (N,d). Nearest to a prediction z is
+// that with the largest 2 <z, x_i> - 2 <z, x_j> - scale ||x_i - x_j||^2.
 class PairDifferences {
  public:
   PairDifferences(View<const float, 2> x, double scale)
-      : x_(x), spread_(x.dim(0) * x.dim(0)), along_(x.dim(0)) {
-    const std::size_t n = x.dim(0), d = x.dim(1);
+      : x_(x),
+        row_(kernels::round_up_to_lanes(x.dim(0))),
+        spread_(x.dim(0) * row_, kLowest),
+        minus_(row_, kLowest) {
+    const std::size_t n = x.dim(0);
+    constexpr std::size_t kColumns = 64;
+    for (std::size_t j = 0; j < n; j += kColumns) {
+      const std::size_t m = std::min(kColumns, n - j);
+      kernels::matmul_unrecorded({spread_.data() + j, n, m, row_}, x, kernels::Transpose::kNo,
+                                 x.range(j, m), kernels::Transpose::kYes, 1.0f, 0.0f);
+    }
+    std::vector<float> squares(n);
+    for (std::size_t i = 0; i < n; ++i) squares[i] = spread_[i * row_ + i];
     for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t j = 0; j <= i; ++j) spread_[i * n + j] = product(x[i].data, x[j].data, d);
-    for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t j = 0; j < i; ++j)
-        spread_[i * n + j] = spread_[j * n + i] =
-            scale * (spread_[i * n + i] + spread_[j * n + j] - 2 * spread_[i * n + j]);
+      for (std::size_t j = 0; j < n; ++j) {
+        float& entry = spread_[i * row_ + j];
+        const float apart = squares[i] + squares[j] - 2 * entry;
+        entry = i == j ? kLowest : -static_cast<float>(scale) * apart;
+      }
   }
 
   // The pair (i,j) whose difference is nearest to z (d); none where no distance is finite.
   std::optional<std::pair<std::size_t, std::size_t>> nearest(const float* z) {
     const std::size_t n = x_.dim(0);
-    for (std::size_t i = 0; i < n; ++i) along_[i] = 2 * product(z, x_[i].data, x_.dim(1));
+    for (std::size_t i = 0; i < n; ++i) minus_[i] = -2 * dot(z, x_[i].data, x_.dim(1));
     std::optional<std::pair<std::size_t, std::size_t>> pair;
-    double least = std::numeric_limits<double>::infinity();
+    float largest = kLowest;
     for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t j = 0; j < n; ++j) {
-        const double distance = spread_[i * n + j] - along_[i] + along_[j];
-        if (i == j || !(distance < least)) continue;
-        least = distance;
-        pair = {i, j};
-      }
+      const float* const row = spread_.data() + i * row_;
+      kernels::Vec best = kernels::broadcast(kLowest);
+      for (std::size_t j = 0; j < row_; j += kernels::kLanes)
+        best = kernels::max(kernels::load(row + j) + kernels::load(minus_.data() + j), best);
+      const float here = kernels::horizontal_max(best) - minus_[i];
+      if (!(here > largest)) continue;
+      largest = here;
+      std::size_t j = 0;
+      while (j + 1 < n && row[j] + minus_[j] != kernels::horizontal_max(best)) ++j;
+      pair = {i, j};
     }
     return pair;
   }
 
  private:
+  static constexpr float kLowest = -std::numeric_limits<float>::infinity();
   View<const float, 2> x_;
-  std::vector<double> spread_;  // (N,N): scale ||x_i - x_j||^2
-  std::vector<double> along_;   // (N): 2 <z, x_i>
+  std::size_t row_;            // N rounded up to whole vectors
+  std::vector<float> spread_;  // (N,row): -scale ||x_i - x_j||^2, lowest where i = j and behind
+  std::vector<float> minus_;   // (row): -2 <z, x_i>
 };
 
 class NearestMinusFarthest final : public Task {
