@@ -54,7 +54,8 @@ std::optional<ModelScores> evaluate_model(const Task& task, std::span<const Plan
   std::vector<std::vector<const Task*>> lists{{&task}};
   for (const PlannedShift& shift : shifts)
     if (shift.choice.left_out.empty()) lists.push_back(pointers(shift.task.prompts));
-  Evaluator evaluator(std::move(lists), seed, n_items, batch);
+  // In parts a model forgets what it could continue.
+  Evaluator evaluator(std::move(lists), seed, n_items, std::min(batch, model.items_at_once()));
   const auto scores = evaluator.run_lists(model, {}, true);
   if (!scores) return std::nullopt;
   ModelScores all{.plain = scores->front(), .shifted = {}};
