@@ -73,6 +73,7 @@ class TreeGrower {
   const SortedExamples& examples_;
   std::size_t n_ = 0;
   std::vector<std::uint32_t> order_, spare_;  // (d, n), n
+  std::vector<std::uint8_t> is_low_;          // n: of divide
 };
 
 }  // namespace headroom

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "cli/output.h"
+#include "cli/table.h"
 #include "config/run_config.h"
 #include "core/error.h"
 #include "core/numbers.h"
@@ -34,38 +35,6 @@ struct Argument {
 };
 
 std::vector<CommandSpec>* collected = nullptr;  // where collect() wants the specs
-
-constexpr std::size_t kColumns = 100;
-
-// The words, broken into lines that begin with `indent` spaces; the first line starts at column
-// `at`.
-std::string wrapped(const std::vector<std::string>& words, std::size_t at, std::size_t indent) {
-  std::string out;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i > 0 && at + 1 + words[i].size() > kColumns) {
-      out += "\n" + std::string(indent, ' ');
-      at = indent;
-    } else if (i > 0) {
-      out += ' ';
-      ++at;
-    }
-    out += words[i];
-    at += words[i].size();
-  }
-  return out;
-}
-
-std::vector<std::string> words_of(const std::string& sentence) {
-  std::vector<std::string> words(1);
-  for (char c : sentence) {
-    if (c != ' ') {
-      words.back() += c;
-    } else {
-      words.emplace_back();
-    }
-  }
-  return words;
-}
 
 std::string shown(const Option& option) {
   if (option.takes == Takes::kOptionalText) return option.name + "[=" + option.value + "]";

@@ -105,21 +105,22 @@ Exit eval_command(Arguments args) {
   install_signal_handlers();
   const std::unique_ptr<Task> task = make_task(config.task);
   const std::size_t items = config.eval.items;
-  Evaluator evaluator(*task, config.eval.seed, items,
-                      config.eval.batch.value_or(config.train.batch / config.train.accumulate));
+  const std::size_t batch = std::min<std::size_t>(
+      items, config.eval.batch.value_or(config.train.batch / config.train.accumulate));
   const ModelConfig resolved = resolve(config.model, model_io(*task));
   const std::vector<PlannedShift> shifted =
       plan_shifts(config.task, resolved, std::move(chosen), config.eval.seed);
   // Room for longer prompts must not make a longer table of positions.
   ModelConfig planned = config.model;
   planned.positions.length = resolved.positions.length;
-  Model<float> model(planned, widened(model_io(*task), shifted), evaluator.batch(), false);
+  Model<float> model(planned, widened(model_io(*task), shifted), batch, false);
   const safetensors::Archive archive = open_checkpoint(run, checkpoint, config);
   load_params(archive, model.table(), model.params().flat());
 
-  const std::optional<Score> score = evaluator.run(model, {}, true);
-  if (!score) return stopped_exit();
-  require_finite(*score, model, archive.path());
+  const std::optional<ModelScores> scores =
+      evaluate_model(*task, shifted, model, config.eval.seed, items, batch);
+  if (!scores) return stopped_exit();
+  require_finite(scores->plain, model, archive.path());
   const auto fitted = fit_baselines(*task, config.eval.seed,
                                     {.names = config.eval.baselines, .stop = stop_requested});
   if (!fitted) return stopped_exit();
@@ -127,11 +128,11 @@ Exit eval_command(Arguments args) {
       score_baselines(*fitted, *task, config.eval.seed, items, stop_requested, true);
   if (!baselines) return stopped_exit();
   const std::optional<std::vector<ShiftScore>> under_shifts =
-      evaluate_shifts(shifted, model, *fitted, config.eval.seed, items, evaluator.batch());
+      score_shifts(shifted, scores->shifted, *fitted, config.eval.seed, items);
   if (!under_shifts) return stopped_exit();
   const std::optional<json::Value> construction = construction_of(run);
   const EvalReport report{.task = *task,
-                          .model = *score,
+                          .model = scores->plain,
                           .baselines = *baselines,
                           .reference = find_reference(config.task.type, *baselines),
                           .constructed = construction.has_value(),

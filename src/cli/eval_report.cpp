@@ -76,12 +76,24 @@ std::string interval_text(const Mean& mean) {
   return figure(mean.interval->low) + " .. " + figure(mean.interval->high);
 }
 
-// 0.0312 with a standard error of 0.0011 as "0.0312(11)".
+// 0.0312 with a standard error of 0.0011 as "0.0312(11)", 41.65 +- 4.37 as "41.6(44)", 3.41e6 +-
+// 2.4e5 as "3.41(24)e6": so many digits that two of the error stand there, at most four behind the
+// point.
 std::string with_error(const Mean& mean) {
-  if (std::abs(mean.mean) >= 1e4) return scientific(mean.mean, 1) + "+-" + scientific(mean.sem, 1);
-  const std::string error = std::isfinite(mean.sem) ? fixed(mean.sem * 1e4, 0) : "nan";
-  return fixed(mean.mean, 4) + "(" + error + ")";
+  const double size = std::abs(mean.mean);
+  if (size >= 1e4 && std::isfinite(size)) {
+    const double exponent = std::floor(std::log10(size)), unit = std::pow(10, exponent);
+    return with_error({.mean = mean.mean / unit, .sem = mean.sem / unit}) + "e" +
+           fixed(exponent, 0);
+  }
+  const bool known = std::isfinite(mean.sem);
+  const double digits =
+      known && mean.sem > 0 ? std::clamp(1 - std::floor(std::log10(mean.sem)), 0.0, 4.0) : 4;
+  return fixed(mean.mean, static_cast<int>(digits)) + "(" +
+         (known ? fixed(mean.sem * std::pow(10, digits), 0) : "nan") + ")";
 }
+
+std::string paragraph(const std::string& text) { return wrapped(words_of(text), 0, 2) + "\n"; }
 
 std::string losses(const EvalReport& report) {
   std::vector<std::vector<std::string>> rows{{"", "loss", "+-", "90 % interval"}};
@@ -100,19 +112,50 @@ std::string losses(const EvalReport& report) {
   std::string out = text_table(rows);
   if (report.bound)
     for (const BoundRow& row : bound_rows())
-      out += std::string(row.name) + ": " + row.statement + " (" + row.source + ")\n";
+      out +=
+          "\n" + paragraph(std::string(row.name) + ": " + row.statement + " (" + row.source + ")");
   return out;
 }
 
-// What stands at the left of a table, and columns that follow; cells by row, heads first.
+// What stands at the left of a table, and columns that follow; cells by row, the head first.
 struct WideTable {
   std::vector<std::vector<std::string>> rows;
   std::vector<std::vector<std::string>> columns;
 };
 
+// A long head in several lines, broken behind underscores: "gradient_", "descent_5".
+std::vector<std::string> head_lines(const std::string& head) {
+  constexpr std::size_t kLong = 11;
+  std::vector<std::string> lines(1);
+  for (std::size_t from = 0; from < head.size();) {
+    const std::size_t to = std::min(head.find('_', from), head.size() - 1) + 1;
+    if (!lines.back().empty() && lines.back().size() + to - from > kLong) lines.emplace_back();
+    lines.back() += head.substr(from, to - from);
+    from = to;
+  }
+  return lines;
+}
+
+// The table with heads broken into as many rows as the longest needs, all ending in the last.
+WideTable with_broken_heads(WideTable table) {
+  std::size_t deepest = 1;
+  for (const auto& column : table.columns)
+    deepest = std::max(deepest, head_lines(column.front()).size());
+  for (auto& column : table.columns) {
+    std::vector<std::string> lines = head_lines(column.front());
+    lines.insert(lines.begin(), deepest - lines.size(), "");
+    column.erase(column.begin());
+    column.insert(column.begin(), lines.begin(), lines.end());
+  }
+  table.rows.insert(table.rows.begin(), deepest - 1,
+                    std::vector<std::string>(table.rows.front().size()));
+  return table;
+}
+
 // As many columns side by side as fit a page, the left ones repeated.
-std::string wrapped(const WideTable& table) {
-  constexpr std::size_t kPage = 110, kGap = 2;
+std::string side_by_side(const WideTable& wide) {
+  constexpr std::size_t kPage = 116, kGap = 2;
+  const WideTable table = with_broken_heads(wide);
   const auto width_of = [](const std::vector<std::string>& cells) {
     std::size_t width = 0;
     for (const std::string& cell : cells) width = std::max(width, cell.size());
@@ -158,9 +201,11 @@ std::string position_tables(const EvalReport& report) {
     table.rows.push_back({std::to_string(report.model.first_position + p)});
     add_errors(table, report.model, report.baselines, p);
   }
-  return "\nerror by the number of examples seen, divided by that of predicting 0; in brackets its "
-         "standard error in units of the last digit\n" +
-         wrapped(table);
+  return "\n" +
+         paragraph(
+             "error by the number of examples seen, divided by that of predicting 0; in "
+             "brackets its standard error in units of the last digit") +
+         side_by_side(table);
 }
 
 // Rows at about a quarter, half and all of the most examples, as Garg et al. report 10, 20 and 40.
@@ -192,10 +237,11 @@ std::string shift_tables(const EvalReport& report) {
       left_out += s.choice.name() + ": left out, " + s.choice.left_out + "\n";
     }
   }
-  return "\nerror under shifts (`headroom describe shifts`), divided by that of predicting 0 on "
-         "the "
-         "shifted prompts\n" +
-         wrapped(table) + left_out;
+  return "\n" +
+         paragraph(
+             "error under shifts (`headroom describe shifts`), divided by that of predicting "
+             "0 on the shifted prompts") +
+         side_by_side(table) + left_out;
 }
 
 json::Value shift_value(const ShiftScore& shift) {

@@ -24,6 +24,35 @@ std::string text_table(const std::vector<std::vector<std::string>>& rows) {
   return out;
 }
 
+std::string wrapped(const std::vector<std::string>& words, std::size_t at, std::size_t indent) {
+  constexpr std::size_t kColumns = 100;
+  std::string out;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0 && at + 1 + words[i].size() > kColumns) {
+      out += "\n" + std::string(indent, ' ');
+      at = indent;
+    } else if (i > 0) {
+      out += ' ';
+      ++at;
+    }
+    out += words[i];
+    at += words[i].size();
+  }
+  return out;
+}
+
+std::vector<std::string> words_of(const std::string& sentence) {
+  std::vector<std::string> words(1);
+  for (char c : sentence) {
+    if (c != ' ') {
+      words.back() += c;
+    } else {
+      words.emplace_back();
+    }
+  }
+  return words;
+}
+
 namespace {
 
 std::string formatted(double value, std::chars_format format, int digits) {

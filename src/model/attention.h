@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "core/arena.h"
+#include "model/attention_past.h"
 #include "model/binder.h"
 #include "model/model_config.h"
 #include "model/ops.h"
@@ -23,6 +24,7 @@ struct AttentionSite {
   bool causal = false;
   bool distances = false;  // rotary positions and biases by distance apply
   bool inspected = false;  // what it computes is looked at: not as one kernel
+  std::size_t before = 0;  // above 0: one token a sequence asks, behind so many of the past
 };
 
 struct AttentionSizes {
@@ -49,7 +51,7 @@ inline bool learns_scale(const ModelConfig& c) {
 template <class S>
 bool runs_fused(const ModelConfig& c, const AttentionSizes& n) {
   return std::is_same_v<S, float> && n.plain && !n.site.cross && !n.site.inspected &&
-         !learns_scale(c) && c.attention.value_map == HeadMap::kFactored &&
+         n.site.before == 0 && !learns_scale(c) && c.attention.value_map == HeadMap::kFactored &&
          c.attention.qk_norm == QkNorm::kNone && c.positions.type != PositionsType::kRotary &&
          kernels::fused_attention_pays({n.shape, c.width, n.output_scale});
 }
@@ -73,7 +75,8 @@ struct AttentionCache {
   View<S, 2> q_scaled;              // (n, queries) with a learned scale, else empty
   View<S, 2> q_inverse, k_inverse;  // (n, heads of q), (m, heads of k): 1 / length before qk_norm
   View<S, 2> z;                     // (n, sums) the heads' outputs
-  View<S, 4> stats;  // (B,G,2,T) largest score and 1 / sum of exponentials of each row
+  View<S, 4> stats;       // (B,G,2,T) largest score and 1 / sum of exponentials of each row
+  AttentionPast<S> past;  // where one token asks behind others
 };
 
 // What the layers of a stack share.
@@ -85,6 +88,7 @@ struct AttentionScratch {
   View<S, 1> partials;   // the sequences' shares of the mixers' gradients; of all, as one kernel
   View<S, 1> maps;       // as one kernel: what it makes of the weights
   View<S, 2> workers;    // (threads, floats of one worker)
+  View<S, 2> joined;     // (B*Tk, keys or C, then values) of the past and of one token behind it
 };
 
 // What attention works with that its stack holds.
@@ -168,7 +172,7 @@ AttentionCache<S> attention_cache(Arena<S>& a, const ModelConfig& c, AttentionSi
   if (learns_scale(c)) cache.q_scaled = a.take(batch * queries, n.queries);
   if (c.attention.qk_norm != QkNorm::kNone) {
     cache.q_inverse = a.take(batch * queries, n.queries / n.shape.key_size);
-    cache.k_inverse = a.take(batch * keys, n.keys / n.shape.key_size);
+    cache.k_inverse = a.take(batch * (site.cross ? keys : queries), n.keys / n.shape.key_size);
   }
   cache.z = a.take(batch * queries, n.sums);
   cache.stats = a.take(batch, n.shape.copies * n.shape.heads, 2, queries);
@@ -188,6 +192,8 @@ AttentionScratch<S> attention_scratch(Arena<S>& a, const ModelConfig& c, Attenti
     if (training) s.partials = a.take(kernels::fused_attention_partials(shape));
     return s;
   }
+  if (site.before > 0)
+    s.joined = a.take(batch * keys, (n.shape.shared_key ? c.width : n.keys) + n.values);
   if (training) {
     s.dqkv = a.take(batch * queries, site.cross ? n.queries : n.projected());
     if (site.cross) s.dkv = a.take(batch * keys, n.keys + n.values);
@@ -286,7 +292,15 @@ void attention_forward(const ModelConfig& c, View<S, 2> y, const AttentionCache<
   }
   if (!cache.q_scaled.empty())
     ops::scale_heads_forward<S>(Matrix<S>(cache.q_scaled), Matrix<const S>(m.q), p.scale);
-  const AttentionOperands<S> o = attention_operands(cache, source, context, p);
+  AttentionOperands<S> o = attention_operands(cache, source, context, p);
+  if (n.site.before > 0) {
+    const Matrix<S> joined = scratch.joined, k = joined.col_range(0, o.k.cols),
+                    v = joined.col_range(o.k.cols, o.v.cols);
+    join_past<S>(k, cache.past.k, o.k);
+    join_past<S>(v, cache.past.v, o.v);
+    o.k = k;
+    o.v = v;
+  }
   const Matrix<S> z = cache.z;
   if (n.plain)
     ops::attention_forward<S>(z, cache.stats, o.q, o.k, o.v, n.shape, scratch.workers);

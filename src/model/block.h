@@ -52,7 +52,8 @@ struct BlockPlan {
   bool decoder = false;  // cross-attention behind the self-attention
   std::size_t batch = 0, tokens = 0, memory_tokens = 0;
   std::size_t rows() const { return batch * tokens; }
-  std::size_t keys() const { return attention.cross ? memory_tokens : tokens; }
+  std::size_t keys() const { return attention.cross ? memory_tokens : attention.before + tokens; }
+  std::size_t distances() const { return attention.before + 2 * tokens - 1; }  // Tq + Tk - 1
 };
 inline constexpr AttentionSite kDecoderCross{.cross = true, .causal = false, .distances = false};
 

@@ -64,6 +64,9 @@ struct Model<S>::Impl {
   Activations<S> whole;
   Arena<S> part_outputs_memory;  // of more sequences than that
   std::size_t whole_sites = 0;   // attention layers whose input is that of the last forward
+  std::size_t last_items = 0;    // sequences of the last forward; more than `whole` holds: in parts
+  Arena<S> next_memory;
+  NextTokenCache<S> next;  // of an evaluated model that can be continued
   Slices slices{0, 1};
   std::vector<Activations<S>> of_worker;  // of a slice, one a thread
   Arena<S> share_memory;
@@ -90,6 +93,15 @@ struct Model<S>::Impl {
   }
   void plan(Activations<S>& a, std::size_t items, std::size_t workers) {
     a.memory = Arena<S>(measured(a, items, workers));
+  }
+
+  // The same of the cache for one more token behind the longest sequences; 0 where that is not for.
+  bool plans_next() const { return !training && !inspected && can_continue(config); }
+  std::size_t measured_next() {
+    Arena<S> measure;
+    if (plans_next())
+      next_token_cache(next, measure, config, io, at_once, io.tokens - 1, n_threads);
+    return measure.used();
   }
 
   void plan_slices() {
@@ -164,7 +176,8 @@ Model<S>::Model(const ModelConfig& config, const ModelIo& io, std::size_t max_ba
   Arena<S> measure;
   (void)measure.take(n);
   if (training) (void)measure.take(n);
-  check_memory<S>(measure.used(), m.measured(m.whole, m.at_once, m.n_threads), m.at_once, training);
+  check_memory<S>(measure.used(), m.measured(m.whole, m.at_once, m.n_threads) + m.measured_next(),
+                  m.at_once, training);
   m.memory = Arena<S>(measure.used());
   m.flat_params = m.memory.take(n);
   Binder<S> bind(m.flat_params.data);
@@ -181,6 +194,7 @@ Model<S>::Model(const ModelConfig& config, const ModelIo& io, std::size_t max_ba
     (void)outputs_measure.take(max_batch, outputs, io.output_dim);
     m.part_outputs_memory = Arena<S>(outputs_measure.used());
   }
+  m.next_memory = Arena<S>(m.measured_next());
   if (training && !inspected) m.plan_slices();
 }
 
@@ -203,7 +217,8 @@ View<S, 1> Model<S>::grads() {
 template <class S>
 std::size_t Model<S>::memory_bytes() const {
   std::size_t n = impl_->memory.capacity() + impl_->whole.memory.capacity() +
-                  impl_->part_outputs_memory.capacity() + impl_->share_memory.capacity();
+                  impl_->part_outputs_memory.capacity() + impl_->next_memory.capacity() +
+                  impl_->share_memory.capacity();
   for (const Activations<S>& a : impl_->of_worker) n += a.memory.capacity();
   return sizeof(S) * n;
 }
@@ -223,7 +238,7 @@ View<const S, 3> Model<S>::forward(View<const S, 3> input, View<const S, 3> quer
     m.lay_out(m.whole, m.n_threads, in, asks);
     return transformer_forward(m.config, m.whole.cache, in, asks, m.params);
   };
-  const std::size_t items = input.dims[0];
+  const std::size_t items = m.last_items = input.dims[0];
   assert(items <= m.max_batch);
   if (items <= m.at_once) return part(0, items);
   m.part_outputs_memory.rewind(0);
@@ -235,6 +250,23 @@ View<const S, 3> Model<S>::forward(View<const S, 3> input, View<const S, 3> quer
     std::copy_n(out.data, out.size(), all.range(first, n).data);
   }
   return all;
+}
+
+template <class S>
+bool Model<S>::continues() const {
+  const Impl& m = *impl_;
+  return m.plans_next() && m.last_items > 0 && m.last_items <= m.at_once &&
+         kept_past(m.whole.cache);
+}
+
+template <class S>
+View<const S, 3> Model<S>::forward_next(View<const S, 3> token, std::size_t position) {
+  Impl& m = *impl_;
+  assert(continues() && token.dims[0] == m.whole.batch && token.dims[1] == 1 &&
+         position <= m.whole.tokens && position < m.io.tokens);
+  m.next_memory.rewind(0);
+  next_token_cache(m.next, m.next_memory, m.config, m.io, m.whole.batch, position, m.n_threads);
+  return next_token_forward(m.config, m.next, m.whole.cache, token, m.params);
 }
 
 template <class S>

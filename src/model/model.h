@@ -61,6 +61,14 @@ class Model {
   // asks with tokens of their own, else empty. Returns the output (B,T,O), or (B,Q,O) with queries,
   // valid until the next forward.
   View<const S, 3> forward(View<const S, 3> input, View<const S, 3> query = {});
+  // The output (B,1,O) for `token` (B,1,D) behind the first `position` tokens of the last forward's
+  // input: what a forward of those tokens and `token` gives there, at the cost of one token, valid
+  // until the next call. The last forward and its output stay as they are.
+  // Only where continues(): of a model made neither for training nor inspection, an encoder with a
+  // causal mask, whose last forward took at most items_at_once() and kept its layers' keys and
+  // values.
+  View<const S, 3> forward_next(View<const S, 3> token, std::size_t position);
+  bool continues() const;
   // Adds the gradient of the last forward, of the same input and query, B <= items_at_once(), to
   // grads(). doutput, as the output, is the loss's gradient by it.
   void backward(View<const S, 3> input, View<const S, 3> doutput, View<const S, 3> query = {});

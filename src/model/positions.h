@@ -24,13 +24,14 @@ void fill_sinusoidal(View<S, 2> table) {
     }
 }
 
-// table (T,K): the cosines of t 10000^(-2i/K), i = 0 .. K/2 - 1, then the sines (Su et al. 2021).
+// table (T,K): the cosines of t 10000^(-2i/K), i = 0 .. K/2 - 1, then the sines (Su et al. 2021),
+// of positions t from `first` on.
 template <class S>
-void fill_rotary(View<S, 2> table) {
+void fill_rotary(View<S, 2> table, std::size_t first) {
   const std::size_t half = table.dims[1] / 2;
   for (std::size_t t = 0; t < table.dims[0]; ++t)
     for (std::size_t i = 0; i < half; ++i) {
-      const double angle = static_cast<double>(t) *
+      const double angle = static_cast<double>(first + t) *
                            std::pow(10000.0, -static_cast<double>(i) / static_cast<double>(half));
       table(t, i) = static_cast<S>(std::cos(angle));
       table(t, half + i) = static_cast<S>(std::sin(angle));

@@ -212,7 +212,7 @@ AttentionSizes attention_sizes(const ModelConfig& c, AttentionSite site, std::si
         break;
     }
   }
-  s.causal = site.causal;
+  s.causal = site.causal && site.before == 0;
   s.type = a.type;
   n.site = site;
   n.queries = s.copies * s.score_heads * s.key_size;

@@ -85,15 +85,14 @@ void stack_cache(StackCache<S>& cache, Arena<S>& a, const ModelConfig& c, const 
   cache.plan = plan;
   const bool alibi = c.positions.type == PositionsType::kAlibi;
   if (alibi || c.positions.type == PositionsType::kRelativeBias) {
-    const std::size_t heads = c.attention.copies * c.attention.heads,
-                      distances = 2 * plan.tokens - 1;
-    cache.bias = a.take(heads, distances);
-    if (training) cache.dbias = a.take(heads, distances);
+    const std::size_t heads = c.attention.copies * c.attention.heads;
+    cache.bias = a.take(heads, plan.distances());
+    if (training) cache.dbias = a.take(heads, plan.distances());
     if (alibi && cache.bias.data != nullptr) fill_alibi(cache.bias, c.attention.heads, plan.tokens);
   }
   if (c.positions.type == PositionsType::kRotary) {
     cache.rotary = a.take(plan.tokens, *c.attention.key_size);
-    if (cache.rotary.data != nullptr) fill_rotary(cache.rotary);
+    if (cache.rotary.data != nullptr) fill_rotary(cache.rotary, plan.attention.before);
   }
   cache.layers.resize(c.layers);
   for (BlockCache<S>& layer : cache.layers) layer = block_cache(a, c, plan, training);
@@ -120,7 +119,7 @@ View<const S, 2> layer_input(const ModelConfig& c, const StackCache<S>& cache,
 // without a table (buckets, c h).
 template <class S, class Body>
 void for_each_distance(const BlockPlan& plan, View<S, 2> table, const Body& body) {
-  for (std::size_t e = 0; !table.empty() && e < 2 * plan.tokens - 1; ++e) {
+  for (std::size_t e = 0; !table.empty() && e < plan.distances(); ++e) {
     const std::size_t bucket = relative_bucket(distance_of(e, plan.tokens), plan.attention.causal);
     for (std::size_t g = 0; g < table.dims[1]; ++g) body(e, bucket, g);
   }

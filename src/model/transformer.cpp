@@ -57,6 +57,17 @@ View<const S, 2> main_output(const ModelConfig& c, const TransformerCache<S>& ca
                             : layer_input(c, cache.main, main_input(c, cache), c.layers);
 }
 
+// output (n,O) from the last stack's output x (n,C).
+template <class S>
+void read_out_forward(const ModelConfig& c, View<S, 2> output, View<const S, 2> x,
+                      const TransformerParams<S>& p) {
+  if (c.read_out == ReadOut::kLinear)
+    ops::linear_forward<S>(output, x, p.read_out, p.read_out_bias, 1.0);
+  else
+    for (std::size_t i = 0; i < x.dims[0]; ++i)
+      std::copy_n(&x(i, 0), output.dims[1], &output(i, 0));
+}
+
 }  // namespace
 
 template <class S>
@@ -111,15 +122,58 @@ View<const S, 3> transformer_forward_from(const ModelConfig& c, TransformerCache
                      first);
     first = 0;
   }
-  const View<const S, 2> x =
-      stack_forward<S>(c, cache.main, main_input(c, cache), memory_of(c, cache), p.main, first);
-  const View<S, 2> output = as_rows(cache.output);
-  if (c.read_out == ReadOut::kLinear)
-    ops::linear_forward<S>(output, x, p.read_out, p.read_out_bias, 1.0);
-  else
-    for (std::size_t i = 0; i < x.dims[0]; ++i)
-      std::copy_n(&x(i, 0), output.dims[1], &output(i, 0));
+  read_out_forward<S>(
+      c, as_rows(cache.output),
+      stack_forward<S>(c, cache.main, main_input(c, cache), memory_of(c, cache), p.main, first), p);
   return cache.output;
+}
+
+bool can_continue(const ModelConfig& c) {
+  return !is_decoder(c) && !has_memory(c) && c.attention.mask == Mask::kCausal;
+}
+
+template <class S>
+bool kept_past(const TransformerCache<S>& cache) {
+  return std::ranges::all_of(cache.main.layers, [](const BlockCache<S>& layer) {
+    return layer.attention.qkv.data != nullptr;
+  });
+}
+
+template <class S>
+void next_token_cache(NextTokenCache<S>& next, Arena<S>& a, const ModelConfig& c, const ModelIo& io,
+                      std::size_t batch, std::size_t position, std::size_t n_threads) {
+  BlockPlan plan = main_plan(c, batch, 1, 0, false);
+  plan.attention.before = position;
+  next.token = a.take(batch, 1, c.width);
+  stack_cache(next.stack, a, c, plan, n_threads, false);
+  next.output = a.take(batch, 1, io.output_dim);
+}
+
+template <class S>
+View<const S, 3> next_token_forward(const ModelConfig& c, NextTokenCache<S>& next,
+                                    const TransformerCache<S>& cache, View<const S, 3> token,
+                                    const TransformerParams<S>& p) {
+  [[maybe_unused]] const BlockPlan& past = cache.main.plan;
+  const std::size_t position = next.stack.plan.attention.before;
+  assert(next.stack.plan.batch == past.batch && position <= past.tokens);
+  for (std::size_t layer = 0; layer < c.layers; ++layer) {
+    const BlockCache<S>& kept = cache.main.layers[layer];
+    const bool pre = c.norm.placement == NormPlacement::kPre;
+    const View<const S, 2> x = pre ? View<const S, 2>(kept.branch1.inner)
+                                   : layer_input(c, cache.main, main_input(c, cache), layer);
+    const AttentionOperands<S> o =
+        attention_operands(kept.attention, x, {}, p.main.layer(layer).attention);
+    next.stack.layers[layer].attention.past = {o.k, o.v};
+  }
+  // The tables of positions begin at this one.
+  EmbeddingParams<S> embedding = p.embedding;
+  View<S, 2> sinusoidal = cache.sinusoidal;
+  for (View<S, 2>* table : {&embedding.positions, &sinusoidal})
+    if (!table->empty()) *table = table->range(position, 1);
+  embedding_forward<S>(c, next.token, token, sinusoidal, embedding);
+  const View<const S, 2> x = as_rows(next.token);
+  read_out_forward<S>(c, as_rows(next.output), stack_forward<S>(c, next.stack, x, {}, p.main), p);
+  return next.output;
 }
 
 template <class S>
@@ -220,6 +274,12 @@ std::vector<StreamRecord<S>> stream_records(const ModelConfig& c,
   template View<const S, 3> transformer_forward_from(const ModelConfig&, TransformerCache<S>&, \
                                                      StackName, std::size_t,                   \
                                                      const TransformerParams<S>&);             \
+  template bool kept_past(const TransformerCache<S>&);                                         \
+  template void next_token_cache(NextTokenCache<S>&, Arena<S>&, const ModelConfig&,            \
+                                 const ModelIo&, std::size_t, std::size_t, std::size_t);       \
+  template View<const S, 3> next_token_forward(const ModelConfig&, NextTokenCache<S>&,         \
+                                               const TransformerCache<S>&, View<const S, 3>,   \
+                                               const TransformerParams<S>&);                   \
   template std::vector<AttentionRecord<S>> attention_records(                                  \
       const ModelConfig&, const TransformerCache<S>&, const TransformerParams<S>&);            \
   template std::vector<StreamRecord<S>> stream_records(const ModelConfig&,                     \

@@ -52,6 +52,31 @@ View<const S, 3> transformer_forward_from(const ModelConfig& c, TransformerCache
                                           StackName stack, std::size_t first,
                                           const TransformerParams<S>& p);
 
+// One token a sequence behind the first tokens of an earlier forward, as when a causal model writes
+// on: the layers' keys and values of those tokens are still there.
+template <class S>
+struct NextTokenCache {
+  View<S, 3> token;  // (B,1,C) embedded
+  StackCache<S> stack;
+  View<S, 3> output;  // (B,1,O)
+};
+// Whether the model can be so continued: an encoder whose tokens see none behind them.
+bool can_continue(const ModelConfig& config);
+// Whether the forward that made this cache kept what continuing it needs; one kernel a layer does
+// not.
+template <class S>
+bool kept_past(const TransformerCache<S>& cache);
+// Lays the cache out for tokens at `position` (from 0).
+template <class S>
+void next_token_cache(NextTokenCache<S>& next, Arena<S>& a, const ModelConfig& c, const ModelIo& io,
+                      std::size_t batch, std::size_t position, std::size_t n_threads);
+// token (B,1,D) behind as many tokens of that forward as next is laid out for; the result (B,1,O)
+// lies in next.
+template <class S>
+View<const S, 3> next_token_forward(const ModelConfig& c, NextTokenCache<S>& next,
+                                    const TransformerCache<S>& cache, View<const S, 3> token,
+                                    const TransformerParams<S>& p);
+
 // One attention layer as the last forward left it; the views point into the cache and the
 // parameters.
 template <class S>

@@ -1,9 +1,15 @@
 // A task that needs two heads: the attention weights of one softmax head are positive, so it can
 // return the nearest point or the farthest but not their difference (science E.8).
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
+#include <optional>
+#include <utility>
 #include <vector>
 
+#include "kernels/matmul.h"
+#include "kernels/vector.h"
 #include "tasks/nearest_neighbor.h"
 #include "tasks/points.h"
 #include "tasks/tasks.h"
@@ -39,6 +45,61 @@ double extremes_product(std::size_t dim, std::size_t n) {
   return sum / weights;
 }
 
+// The differences scale (x_i - x_j), i != j, of the rows of x (N,d). Nearest to a prediction z is
+// that with the largest 2 <z, x_i> - 2 <z, x_j> - scale ||x_i - x_j||^2.
+class PairDifferences {
+ public:
+  PairDifferences(View<const float, 2> x, double scale)
+      : x_(x),
+        row_(kernels::round_up_to_lanes(x.dim(0))),
+        spread_(x.dim(0) * row_, kLowest),
+        minus_(row_, kLowest) {
+    const std::size_t n = x.dim(0);
+    constexpr std::size_t kColumns = 64;
+    for (std::size_t j = 0; j < n; j += kColumns) {
+      const std::size_t m = std::min(kColumns, n - j);
+      kernels::matmul_unrecorded({spread_.data() + j, n, m, row_}, x, kernels::Transpose::kNo,
+                                 x.range(j, m), kernels::Transpose::kYes, 1.0f, 0.0f);
+    }
+    std::vector<float> squares(n);
+    for (std::size_t i = 0; i < n; ++i) squares[i] = spread_[i * row_ + i];
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j) {
+        float& entry = spread_[i * row_ + j];
+        const float apart = squares[i] + squares[j] - 2 * entry;
+        entry = i == j ? kLowest : -static_cast<float>(scale) * apart;
+      }
+  }
+
+  // The pair (i,j) whose difference is nearest to z (d); none where no distance is finite.
+  std::optional<std::pair<std::size_t, std::size_t>> nearest(const float* z) {
+    const std::size_t n = x_.dim(0);
+    for (std::size_t i = 0; i < n; ++i) minus_[i] = -2 * dot(z, x_[i].data, x_.dim(1));
+    std::optional<std::pair<std::size_t, std::size_t>> pair;
+    float largest = kLowest;
+    for (std::size_t i = 0; i < n; ++i) {
+      const float* const row = spread_.data() + i * row_;
+      kernels::Vec best = kernels::broadcast(kLowest);
+      for (std::size_t j = 0; j < row_; j += kernels::kLanes)
+        best = kernels::max(kernels::load(row + j) + kernels::load(minus_.data() + j), best);
+      const float here = kernels::horizontal_max(best) - minus_[i];
+      if (!(here > largest)) continue;
+      largest = here;
+      std::size_t j = 0;
+      while (j + 1 < n && row[j] + minus_[j] != kernels::horizontal_max(best)) ++j;
+      pair = {i, j};
+    }
+    return pair;
+  }
+
+ private:
+  static constexpr float kLowest = -std::numeric_limits<float>::infinity();
+  View<const float, 2> x_;
+  std::size_t row_;            // N rounded up to whole vectors
+  std::vector<float> spread_;  // (N,row): -scale ||x_i - x_j||^2, lowest where i = j and behind
+  std::vector<float> minus_;   // (row): -2 <z, x_i>
+};
+
 class NearestMinusFarthest final : public Task {
  public:
   explicit NearestMinusFarthest(const TaskConfig& config)
@@ -61,9 +122,24 @@ class NearestMinusFarthest final : public Task {
     answer_differences(input, query, scale_, target);
   }
 
-  std::vector<std::string> metric_names() const override { return {}; }
-  void metrics(Stage, View<const float, 2>, View<const float, 2>, View<const float, 2>,
-               std::span<double>) const override {}
+  std::vector<std::string> metric_names() const override { return {"accuracy"}; }
+
+  // accuracy: the share of predictions to which the wanted difference is the nearest of those of
+  // all ordered pairs of points. A prediction that is not finite is nearest to none.
+  void metrics(Stage, View<const float, 2> input, View<const float, 2> target,
+               View<const float, 2> output, std::span<double> out) const override {
+    PairDifferences differences(input, scale_);
+    const float factor = static_cast<float>(scale_);
+    std::size_t right = 0;
+    for (std::size_t p = 0; p < output.dim(0); ++p) {
+      const auto pair = differences.nearest(output[p].data);
+      bool same = pair.has_value();
+      for (std::size_t c = 0; same && c < input.dim(1); ++c)
+        same = target(p, c) == factor * (input(pair->first, c) - input(pair->second, c));
+      if (same) ++right;
+    }
+    out[0] = static_cast<double>(right) / static_cast<double>(output.dim(0));
+  }
   double position_scale() const override { return 0; }
   std::vector<std::string> train_columns() const override { return {}; }
   std::vector<double> train_values(Stage) const override { return {}; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/matmul.h"
 #include "kernels/vector.h"
@@ -15,24 +16,47 @@ namespace {
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
+constexpr std::size_t kAskers = 16, kPoints = 64;  // of a block
+constexpr float kLowest = -std::numeric_limits<float>::infinity();
+
+// The largest score of each asker of a block and the number of its point, the first of equals.
+class Largest {
+ public:
+  Largest() {
+    std::fill_n(best_, kVectors, kernels::broadcast(kLowest));
+    std::fill_n(of_, kVectors, kernels::IntVec{} - 1);
+  }
+  void take(std::size_t vector, kernels::Vec score, kernels::IntVec number) {
+    of_[vector] = score > best_[vector] ? number : of_[vector];
+    best_[vector] = kernels::max(score, best_[vector]);
+  }
+  // kNone where no score was a number.
+  std::size_t of(std::size_t asker) const {
+    const std::int32_t j = of_[asker / kernels::kLanes][asker % kernels::kLanes];
+    return j < 0 ? kNone : static_cast<std::size_t>(j);
+  }
+  static constexpr std::size_t kVectors = kAskers / kernels::kLanes;
+
+ private:
+  kernels::Vec best_[kVectors];
+  kernels::IntVec of_[kVectors];
+};
+
 // answer(asker, j): the first j with the largest sign * <x_j, asker>, other than the asker's own
 // number where the points ask themselves (askers = x); kNone where no inner product is a number.
-// The products of a block of points with a block of askers are one matrix product, with the askers
-// along the vector.
+// answer(asker, j, k): k with the smallest as well, where others ask. The products of a block of
+// points with a block of askers are one matrix product, with the askers along the vector.
 template <class Answer>
 void for_nearest(View<const float, 2> x, View<const float, 2> askers, float sign,
                  const Answer& answer) {
-  using kernels::broadcast, kernels::IntVec, kernels::kLanes, kernels::Vec;
-  constexpr std::size_t kAskers = 16, kPoints = 64, kVectors = kAskers / kLanes;
-  constexpr float kLowest = -std::numeric_limits<float>::infinity();
+  using kernels::IntVec, kernels::kLanes, kernels::Vec;
+  constexpr bool kBoth = std::is_invocable_v<Answer, std::size_t, std::size_t, std::size_t>;
   const bool self = x.data == askers.data;
+  assert(!(kBoth && self));
   float scores[kPoints * kAskers] = {};
   for (std::size_t i = 0; i < askers.dim(0); i += kAskers) {
     const std::size_t n = std::min(kAskers, askers.dim(0) - i);
-    Vec best[kVectors];
-    IntVec of[kVectors];
-    std::fill_n(best, kVectors, broadcast(kLowest));
-    std::fill_n(of, kVectors, IntVec{} - 1);
+    Largest largest, of_minus;
     for (std::size_t j = 0; j < x.dim(0); j += kPoints) {
       const std::size_t m = std::min(kPoints, x.dim(0) - j);
       kernels::matmul_unrecorded({scores, m, n, kAskers}, x.range(j, m), kernels::Transpose::kNo,
@@ -41,16 +65,18 @@ void for_nearest(View<const float, 2> x, View<const float, 2> askers, float sign
         scores[(own - j) * kAskers + own - i] = kLowest;
       for (std::size_t row = 0; row < m; ++row) {
         const IntVec number = IntVec{} + static_cast<std::int32_t>(j + row);
-        for (std::size_t v = 0; v < kVectors; ++v) {
+        for (std::size_t v = 0; v < Largest::kVectors; ++v) {
           const Vec score = kernels::load(scores + row * kAskers + v * kLanes);
-          of[v] = score > best[v] ? number : of[v];
-          best[v] = kernels::max(score, best[v]);
+          largest.take(v, score, number);
+          if constexpr (kBoth) of_minus.take(v, -score, number);
         }
       }
     }
     for (std::size_t a = 0; a < n; ++a) {
-      const std::int32_t j = of[a / kLanes][a % kLanes];
-      answer(i + a, j < 0 ? kNone : static_cast<std::size_t>(j));
+      if constexpr (kBoth)
+        answer(i + a, largest.of(a), of_minus.of(a));
+      else
+        answer(i + a, largest.of(a));
     }
   }
 }
@@ -154,12 +180,9 @@ void answer_differences(View<const float, 2> x, View<const float, 2> y, double s
   const std::size_t d = x.dim(1);
   const float factor = static_cast<float>(scale);
   const auto point = [&](std::size_t j) { return x.data + (j == kNone ? 0 : j) * d; };
-  for_nearest(x, y, 1.0f, [&](std::size_t p, std::size_t near) {
-    std::copy_n(point(near), d, target.data + p * d);
-  });
-  for_nearest(x, y, -1.0f, [&](std::size_t p, std::size_t far) {
-    float* const answer = target.data + p * d;
-    for (std::size_t c = 0; c < d; ++c) answer[c] = factor * (answer[c] - point(far)[c]);
+  for_nearest(x, y, 1.0f, [&](std::size_t p, std::size_t near, std::size_t far) {
+    for (std::size_t c = 0; c < d; ++c)
+      target.data[p * d + c] = factor * (point(near)[c] - point(far)[c]);
   });
 }
 

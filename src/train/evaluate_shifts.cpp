@@ -1,6 +1,7 @@
 #include "train/evaluate_shifts.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/error.h"
 #include "train/evaluate.h"
@@ -47,23 +48,38 @@ ModelIo widened(ModelIo io, std::span<const PlannedShift> shifts) {
   return io;
 }
 
-std::optional<std::vector<ShiftScore>> evaluate_shifts(std::span<const PlannedShift> shifts,
-                                                       Model<float>& model,
-                                                       std::span<const FittedBaseline> baselines,
-                                                       std::uint64_t seed, std::size_t n_items,
-                                                       std::size_t batch) {
+std::optional<ModelScores> evaluate_model(const Task& task, std::span<const PlannedShift> shifts,
+                                          Model<float>& model, std::uint64_t seed,
+                                          std::size_t n_items, std::size_t batch) {
+  std::vector<std::vector<const Task*>> lists{{&task}};
+  for (const PlannedShift& shift : shifts)
+    if (shift.choice.left_out.empty()) lists.push_back(pointers(shift.task.prompts));
+  // In parts a model forgets what it could continue.
+  Evaluator evaluator(std::move(lists), seed, n_items, std::min(batch, model.items_at_once()));
+  const auto scores = evaluator.run_lists(model, {}, true);
+  if (!scores) return std::nullopt;
+  ModelScores all{.plain = scores->front(), .shifted = {}};
+  auto next = scores->begin() + 1;
+  for (const PlannedShift& shift : shifts)
+    all.shifted.push_back(shift.choice.left_out.empty() ? *next++ : Score{});
+  return all;
+}
+
+std::optional<std::vector<ShiftScore>> score_shifts(std::span<const PlannedShift> shifts,
+                                                    std::span<const Score> of_model,
+                                                    std::span<const FittedBaseline> baselines,
+                                                    std::uint64_t seed, std::size_t n_items) {
   std::vector<ShiftScore> scores;
-  for (const PlannedShift& shift : shifts) {
-    ShiftScore score{
-        .choice = shift.choice, .examples = shift.task.examples, .model = {}, .baselines = {}};
+  for (std::size_t s = 0; s < shifts.size(); ++s) {
+    const PlannedShift& shift = shifts[s];
+    ShiftScore score{.choice = shift.choice,
+                     .examples = shift.task.examples,
+                     .model = of_model[s],
+                     .baselines = {}};
     if (shift.choice.left_out.empty()) {
-      const std::vector<const Task*> prompts = pointers(shift.task.prompts);
-      Evaluator evaluator(prompts, seed, n_items, batch);
-      const auto of_model = evaluator.run(model, {}, true);
-      if (!of_model) return std::nullopt;
-      auto of_baselines = score_baselines(baselines, prompts, seed, n_items, stop_requested, true);
+      auto of_baselines = score_baselines(baselines, pointers(shift.task.prompts), seed, n_items,
+                                          stop_requested, true);
       if (!of_baselines) return std::nullopt;
-      score.model = *of_model;
       score.baselines = std::move(*of_baselines);
     }
     scores.push_back(std::move(score));

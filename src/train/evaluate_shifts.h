@@ -29,20 +29,28 @@ std::vector<PlannedShift> plan_shifts(const TaskConfig& task, const ModelConfig&
 // `io` with room for the longest of their prompts.
 ModelIo widened(ModelIo io, std::span<const PlannedShift> shifts);
 
+// The model's scores on items 0 .. n_items-1 of stream (seed, kEval, 0), with bootstrap intervals:
+// of the task as it is, and one a shift, empty where that is left out. The model must take `batch`
+// items of widened() sizes. Nothing if stop_requested().
+struct ModelScores {
+  Score plain;
+  std::vector<Score> shifted;  // the loss is the mean over the positions; no metrics
+};
+std::optional<ModelScores> evaluate_model(const Task& task, std::span<const PlannedShift> shifts,
+                                          Model<float>& model, std::uint64_t seed,
+                                          std::size_t n_items, std::size_t batch);
+
 struct ShiftScore {
   ShiftChoice choice;
   std::vector<std::size_t> examples;  // that each position has seen
-  Score model;                        // the loss is the mean over the positions; no metrics
+  Score model;
   std::vector<BaselineScore> baselines;
 };
-
-// All on items 0 .. n_items-1 of stream (seed, kEval, 0), with bootstrap intervals; baselines are
-// those fitted for the task as it is. The model must take `batch` items of widened() sizes. Nothing
-// if stop_requested().
-std::optional<std::vector<ShiftScore>> evaluate_shifts(std::span<const PlannedShift> shifts,
-                                                       Model<float>& model,
-                                                       std::span<const FittedBaseline> baselines,
-                                                       std::uint64_t seed, std::size_t n_items,
-                                                       std::size_t batch);
+// The model's scores, one a shift, beside those of baselines fitted for the task as it is, on the
+// same items.
+std::optional<std::vector<ShiftScore>> score_shifts(std::span<const PlannedShift> shifts,
+                                                    std::span<const Score> of_model,
+                                                    std::span<const FittedBaseline> baselines,
+                                                    std::uint64_t seed, std::size_t n_items);
 
 }  // namespace headroom

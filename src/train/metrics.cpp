@@ -73,8 +73,8 @@ constexpr Metric kMetrics[] = {
     {.name = "accuracy",
      .file = kEval,
      .unit = "",
-     .sentence = "Share of predictions that are right: to which the wanted point is the nearest of "
-                 "all points, or that have the wanted sign.",
+     .sentence = "Share of predictions that are right: to which the wanted point (or "
+                 "difference) is the nearest of all, or that have the wanted sign.",
      .always = false,
      .better = Better::kHigher},
     {.name = "kl",

@@ -29,6 +29,35 @@ Examples examples_of(const HandPrompt& prompt, std::size_t k) {
   return e;
 }
 
+// The solution of least norm by a complete orthogonal decomposition at every position: examples
+// that determine w and fewer, some repeated, some in a plane of integers, with noise and without.
+TEST(LeastSquares, IsThatOfADecompositionOfAllExamples) {
+  constexpr std::size_t kDim = 6, kPoints = 20;
+  enum class Kind { kFree, kRepeated, kInAPlane };
+  for (const Kind kind : {Kind::kFree, Kind::kRepeated, Kind::kInAPlane}) {
+    for (const double noise : {0.0, 1.0}) {
+      const HandPrompt drawn = random_prompt(kPoints, kDim, 3, noise);
+      const HandPrompt prompt(
+          kPoints, kDim,
+          [&](std::size_t i, std::size_t c) {
+            if (kind == Kind::kRepeated) return drawn.x(i / 3, c);
+            if (kind == Kind::kFree) return drawn.x(i, c);
+            const auto a = static_cast<float>(i % 5), b = static_cast<float>(i * i % 7);
+            return c < 2 ? a + b : c == 2 ? a : b;
+          },
+          [&](std::size_t i) { return drawn.y(i); });
+      const std::vector<float> y = prompt.predict("least_squares");
+      EXPECT_EQ(y[0], 0);
+      for (std::size_t k = 1; k < kPoints; ++k) {
+        const Examples e = examples_of(prompt, k);
+        const Eigen::VectorXd w = fitted(e.x, e.y);
+        EXPECT_NEAR(y[k], w.dot(e.asked), 1e-6 * (1 + std::abs(y[k])))
+            << static_cast<int>(kind) << " " << noise << " " << k;
+      }
+    }
+  }
+}
+
 TEST(Ridge, SolvesTheNormalEquations) {
   const HandPrompt prompt = random_prompt(14, 5, 1, .3);
   for (const double lambda : {0.25, 3.0}) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "core/expect_error.h"
 #include "tasks/baseline_scores.h"
@@ -49,6 +50,45 @@ TEST(NearestMinusFarthest, AnswersAgreeWithBruteForce) {
               << item << " " << p;
       }
     }
+  }
+}
+
+// accuracy by brute force over all pairs, on predictions beside the answers; a prediction that is
+// no number is never right.
+TEST(NearestMinusFarthest, AccuracyIsOfTheNearestDifference) {
+  for (const PointsFrom from : kEverywhere) {
+    const TaskConfig config = difference(5, 4, 40, from);
+    const std::unique_ptr<Task> task = make_task(config);
+    const auto scale = static_cast<float>(difference_scale(config));
+    Items items(*task, 1);
+    sample_one(*task, 3, items);
+    const View<const float, 2> x = items.input(), target = items.target();
+    std::vector<float> noise(target.size());
+    Random(1, Purpose::kTest, 0, 0).fill_normal(noise);
+    for (std::size_t i = 0; i < noise.size(); ++i) noise[i] = target.data[i] + .3f * noise[i];
+    noise.back() = std::numeric_limits<float>::quiet_NaN();
+    const View<const float, 2> output(noise.data(), target.dims);
+    std::size_t right = 0;
+    for (std::size_t p = 0; p + 1 < 40; ++p) {
+      std::vector<double> distances;
+      double wanted = 0;
+      for (std::size_t i = 0; i < x.dim(0); ++i) {
+        for (std::size_t j = 0; j < x.dim(0); ++j) {
+          std::vector<float> answer(5);
+          for (std::size_t c = 0; c < 5; ++c) answer[c] = scale * (x(i, c) - x(j, c));
+          const View<const float, 2> row(answer.data(), {1, 5});
+          if (i != j) distances.push_back(apart(row, 0, output, p));
+          if (apart(row, 0, target, p) < 1e-12) wanted = apart(row, 0, output, p);
+        }
+      }
+      if (wanted <= *std::ranges::min_element(distances)) ++right;
+    }
+    double accuracy = 0;
+    task->metrics(task->final_stage(), x, target, output, {&accuracy, 1});
+    EXPECT_EQ(accuracy, static_cast<double>(right) / 40);
+    EXPECT_TRUE(right > 5 && right < 39) << right;
+    task->metrics(task->final_stage(), x, target, target, {&accuracy, 1});
+    EXPECT_EQ(accuracy, 1);
   }
 }
 
