@@ -1,6 +1,7 @@
 // Which build of a portable program goes on: a probe with scripts in the place of its other builds.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
@@ -41,7 +42,8 @@ class BestBuild : public ::testing::Test {
     return ran;
   }
 
-  const fs::path folder_ = fs::path(::testing::TempDir()) / "headroom_best_build_test";
+  const fs::path folder_ =
+      fs::path(::testing::TempDir()) / ("headroom_best_build_test " + std::to_string(::getpid()));
   const bool v3_ = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"),
              v4_ = v3_ && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
 };
