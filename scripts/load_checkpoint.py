@@ -15,8 +15,9 @@ import numpy
 def read(path):
     """(name -> array, metadata): parameters by their names, moments as optimizer.m.NAME and optimizer.v.NAME."""
     with open(path, "rb") as file:
-        (length,) = struct.unpack("<Q", file.read(8))
-        header, data = json.loads(file.read(length)), file.read()
+        whole = file.read()
+    (length,) = struct.unpack_from("<Q", whole)
+    header, data = json.loads(whole[8:8 + length]), whole[8 + length:]
     metadata = header.pop("__metadata__", {})
     types = {"F32": "<f4", "F64": "<f8"}
     return {name: numpy.frombuffer(data[slice(*row["data_offsets"])], types[row["dtype"]]).reshape(row["shape"])

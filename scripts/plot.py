@@ -6,6 +6,8 @@
     plot.py against KEY DIR... error against any field of the config, panels and lines by others, published numbers beside
     plot.py examples DIR...    error against the number of in-context examples, with the baselines
     plot.py spectra JSON...    singular values of every head's W_Q^T W_K, from `headroom inspect --json`
+    plot.py identity JSON...   how near W_Q^T W_K is to minus the identity at each budget, from the same
+    plot.py maps FILE          attention maps of one held-out item, from `headroom inspect --dump FILE`
     plot.py headline CSV       held-out error against key size, plain and mixed, from the table of scripts/headline.py
 
 DIR is a run directory or holds run directories. Runs that differ only in their seeds become one line: their mean, with the
@@ -20,9 +22,10 @@ from figures import needs
 
 needs.need("matplotlib")
 
-from figures import against as against_figure, draw, measures, headline as headline_figure, runs  # noqa: E402
+from figures import against as against_figure, draw, heads, measures, headline as headline_figure, runs  # noqa: E402
 from figures.runs import Problem, note  # noqa: E402
 
+NO_BRACES = str.maketrans("", "", "{}")
 SIZES = ("model.attention.heads", "model.attention.key_size", "model.attention.value_size")
 
 
@@ -195,29 +198,20 @@ def against(args):
 
 
 def spectra(args):
-    figure, axes = draw.new(args.title)
-    for index, path in enumerate(args.json):
-        name = os.path.splitext(os.path.basename(path))[0]
-        try:
-            heads = [head["qk"] for layer in runs.read_json(path)["layers"] for head in layer["heads"] if head["qk"]]
-        except (KeyError, TypeError) as error:
-            raise Problem(f"{path}: not what `headroom inspect --json` prints: {error}") from error
-        if not heads:
-            raise Problem(f"{path}: no heads to draw")
-        angles = [head["angle_deg"] for head in heads if head["angle_deg"] is not None]
-        rank = sum(head["effective_rank"] for head in heads) / len(heads)
-        label = f"{name}: effective rank {rank:.1f}" + (f", {min(angles):.0f}-{max(angles):.0f}° to I" if angles else "")
-        for head in heads:
-            values = [value for value in head["singular_values"] if value > 0]
-            axes.plot(range(1, len(values) + 1), values, label=label, markersize=4, alpha=0.7, **draw.style(index))
-            label = None
-    axes.set_yscale("log")
-    draw.legend(axes, False)
-    draw.log_axis(axes.yaxis)
-    axes.xaxis.get_major_locator().set_params(integer=True)
-    axes.set_xlabel("index")
-    axes.set_ylabel("singular value of $W_Q^T W_K$")
+    draw.save(heads.spectra(args.json, args.title), args.out)
+
+
+def identity(args):
+    figure, rows = heads.identity(args.json, args.published, args.title)
     draw.save(figure, args.out)
+    print(f"{'quantity':>14}  {'budget':>6}  heads  {'lowest':>8}  {'quartile':>8}  {'median':>8}  {'quartile':>8}  {'highest':>8}  published")
+    for quantity, budget, count, *numbers in rows:
+        shown = ["-" if number is None else f"{number:.2f}" for number in numbers]
+        print(f"{quantity:>14}  {budget.strip('$').translate(NO_BRACES):>6}  {count:>5}  {'  '.join(f'{text:>8}' for text in shown)}")
+
+
+def maps(args):
+    draw.save(heads.maps(args.file, args.item, args.title), args.out)
 
 
 def headline(args):
@@ -233,11 +227,16 @@ def main():
     for function, help_text in ((curves, "loss against step"), (rank, "held-out error against key size"),
                                 (against, "error against any field"), (examples, "error against in-context examples"),
                                 (spectra, "singular values of the heads, from inspect --json"),
+                                (identity, "angle to the identity and scale of the heads, from inspect --json"),
+                                (maps, "attention maps, from inspect --dump"),
                                 (headline, "plain and mixed heads, from a table")):
         command = commands.add_parser(function.__name__, help=help_text)
         command.set_defaults(function=function)
-        if function is spectra:
+        if function in (spectra, identity):
             command.add_argument("json", nargs="+", metavar="JSON", help="what `headroom inspect RUN --json` printed")
+        elif function is maps:
+            command.add_argument("file", metavar="FILE", help="what `headroom inspect RUN --dump FILE` wrote")
+            command.add_argument("--item", type=int, default=0, metavar="N", help="the held-out item (%(default)s)")
         elif function is headline:
             command.add_argument("csv", metavar="CSV", help="data/results/headline.csv or its like")
         else:
@@ -248,7 +247,9 @@ def main():
         command.add_argument("--title", help="a line above the figure")
         if function is headline:
             command.add_argument("--column", default="held_out_loss", help="the column to draw (%(default)s)")
-        elif function is not spectra:
+        elif function is identity:
+            command.add_argument("--published", metavar="CSV", help="numbers to draw beside: data/published/amsel-identity.csv")
+        elif function not in (spectra, maps):
             if function is not examples:
                 command.add_argument("--column", default="loss", help="the column to draw (%(default)s)")
             lines = ["zero", "averaging", "nearest_3", "least_squares"] if function is examples else ["best_linear_map", "zero"]

@@ -16,7 +16,7 @@ fig2|fig2|against model.attention.key_size --panels model.layers --lines budget 
 points|points|against task.points --lines rank/dim --published data/published/amsel-points.csv|error against the number of points (same paper)
 dims|dims|against task.dim --lines model.attention.heads|error against the dimension (same paper, its repository)
 positions|positions positions-concatenated|against model.attention.key_size --panels model.layers --lines model.positions.type --published data/published/amsel-positions.csv|error against rank with positional encodings (same paper)
-identity|identity|against model.attention.copies|full-rank heads, for headroom inspect to compare with the identity (same paper)
+identity|identity|identity --published data/published/amsel-identity.csv|angle of W_Q^T W_K to the identity, and its scale, of full-rank heads (same paper)
 in-context-rank|in-context-rank|against rank/dim --baselines zero --published data/published/amsel-in-context.csv|in-context regression against the rank of the heads (same paper, figure 1 of the poster)
 kuang|kuang|against rank/dim --position last --lines task.dim --published data/published/kuang-rank.csv|in-context regression against rank over dimension (Kuang, Amsel et al. 2025)
 garg|garg|examples|error against in-context examples (Garg et al. 2022)
@@ -95,7 +95,21 @@ for sweep in "${sweeps[@]}"; do
 done
 # What failed was said; the figure shows what there is, and marks what diverged.
 "$python" -B scripts/summarize.py "${folders[@]}" --measure last train_best --groups "runs/paper/$figure-$size.csv" || code=$?
+inputs=("${folders[@]}")
+if [ "${plot[0]}" = identity ]; then
+  # From what inspect says of each run that is done.
+  inputs=()
+  mkdir -p "runs/paper/$figure-$size-heads"
+  for run in "runs/paper/$figure-$size"/*/; do
+    json=runs/paper/$figure-$size-heads/$(basename "$run").json
+    headroom inspect "$run" --items 64 --json >"$json" || {
+      rm "$json"
+      continue
+    }
+    inputs+=("$json")
+  done
+fi
 for kind in png pdf; do
-  "$python" -B scripts/plot.py "${plot[@]}" "${folders[@]}" --title "$figure, $size" -o "runs/paper/$figure-$size.$kind"
+  "$python" -B scripts/plot.py "${plot[@]}" "${inputs[@]}" --title "$figure, $size" -o "runs/paper/$figure-$size.$kind"
 done
 exit "$code"

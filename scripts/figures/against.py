@@ -14,15 +14,9 @@ NAMES = {KEY_SIZE: "key size $r$ of a head", "model.attention.heads": "heads", D
          SHARE: "key size / dimension, $r / d$", "model.attention.copies": "copies of the attention module"}
 
 
-def budget_text(budget, width):
-    """d^2.5 where it is a power of the width by halves, else the number."""
-    power = 2 * math.log(budget) / math.log(width) if width > 1 else math.nan
-    return f"$d^{{{round(power) / 2:g}}}$" if math.isfinite(power) and abs(power - round(power)) < 1e-9 else f"{budget:g}"
-
-
 def of_run(run, key):
     if key == BUDGET:
-        return budget_text(run.budget, run.config["model.width"])
+        return runs.power_of(run.budget, run.config["model.width"])
     if key == SHARE:
         return run.key_size / run.config[DIM]
     if key == KEY_SIZE:
@@ -41,7 +35,7 @@ def of_row(row, key):
     if key == BUDGET:
         dim = number("model.width") if row.get("model.width") else number(DIM)
         budget = dim * number("model.attention.copies") * number("model.attention.heads") * number(KEY_SIZE)
-        return budget_text(budget, dim) if math.isfinite(budget) else None
+        return runs.power_of(budget, dim) if math.isfinite(budget) else None
     if key == SHARE:
         return number(KEY_SIZE) / number(DIM)
     return number(key) if math.isfinite(number(key)) else row.get(key) or None
@@ -58,6 +52,7 @@ class Panel:
         self.published = {}  # the same, one number
         self.baselines = {}  # name: {x: [error]}
         self.published_dims = set()
+        self.by = "published"
 
 
 def value_of(run, args):
@@ -113,6 +108,8 @@ def gather(found, args):
             if points.setdefault(x, error) != error:
                 raise Problem(f"{args.published}: two numbers for one point, {points[x]:g} and {error:g}; --panels and --lines tell them apart")
             panels[at].published_dims.add(of_row(row, DIM))
+            if row.get("statistic", "").startswith("authors' script"):  # which data/published/README.md says more of
+                panels[at].by = "authors' script"
     if not any(math.isfinite(v) for panel in panels.values() for line in panel.lines.values() for vs in line.values() for v in vs):
         raise Problem("nothing to draw: no run that did not diverge has rows")
     return sorted(panels.items(), key=lambda item: (str(type(item[0])), item[0])), x_key
@@ -140,15 +137,16 @@ def draw_panel(axes, panel, names, center):
             axes.plot(xs, middle, label=names[line], **look)
         published = sorted((x, y) for x, y in panel.published.get(line, {}).items() if y > 0)
         if published:
-            axes.plot(*zip(*published), label=None if line in panel.lines else f"published, {names[line]}",
+            axes.plot(*zip(*published), label=None if line in panel.lines else f"{panel.by}, {names[line]}",
                       linestyle=":", linewidth=1.1, color=look["color"], marker=look["marker"], markersize=5,
                       markerfacecolor="white", markeredgewidth=1.1, zorder=1.5)
     for index, (name, at) in enumerate(sorted(panel.baselines.items())):
         points = sorted((x, statistics.fmean(values)) for x, values in at.items())
         points = [(x, y) for x, y in points if y > 0 and math.isfinite(y)]
         if points:
-            axes.plot(*zip(*points), color=draw.GREY, linewidth=1, linestyle=draw.DASHES[index % len(draw.DASHES)], zorder=1,
-                      label=draw.baseline_label(name))
+            # Over the runs, which may lie on it.
+            axes.plot(*zip(*points), color="black", linewidth=0.9, linestyle=draw.DASHES[index % len(draw.DASHES)], zorder=3,
+                      marker="+", markersize=9, markeredgewidth=0.9, label=draw.baseline_label(name))
 
 
 def tick(value):
@@ -197,7 +195,8 @@ def picture(panels, x_key, args, found):
         handles.update(zip(*reversed(axes.get_legend_handles_labels())))
     if any(line in panel.lines for _, panel in panels for line in panel.published):
         theirs = sorted({dim for _, panel in panels for dim in panel.published_dims if dim is not None})
-        name = "published" if args.lines == DIM or theirs == dims else f"published, $d$ = {', '.join(map(plain, theirs))}"
+        by = next(panel.by for _, panel in panels if panel.published)
+        name = by if args.lines == DIM or theirs == dims else f"{by}, $d$ = {', '.join(map(plain, theirs))}"
         handles[name] = draw.plt.Line2D([], [], color="black", marker="o", markerfacecolor="white", linestyle=":", linewidth=1.1)
     if any(math.isnan(v) for _, panel in panels for line in panel.lines.values() for vs in line.values() for v in vs):
         handles["diverged"] = draw.plt.Line2D([], [], color="black", marker="x", markersize=7, markeredgewidth=2, linestyle="none")

@@ -47,7 +47,7 @@ def log_axis(axis):
     """Numbers as dense as the decades shown leave room for."""
     low, high = axis.get_view_interval()
     decades = math.log10(high / low)
-    subs = (1, 1.5, 2, 3, 4, 5, 6, 8) if decades < 0.8 else (1, 2, 5) if decades < 3 else (1,)
+    subs = (1, 1.5, 2, 3, 4, 5, 6, 8) if decades < 0.8 else (1, 2, 3, 4, 6) if decades < 1.4 else (1, 2, 5) if decades < 3 else (1,)
     axis.set_major_locator(LogLocator(base=10, subs=subs, numticks=20))
     axis.set_minor_locator(LogLocator(base=10, subs=range(2, 10), numticks=100))
     axis.set_major_formatter(FuncFormatter(text_of))

@@ -172,3 +172,9 @@ def short(key, keys):
 
 def plain(value):
     return "default" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def power_of(budget, width):
+    """d^2.5 where a budget is a power of the width by halves, else the number; as matplotlib writes it."""
+    power = 2 * math.log(budget) / math.log(width) if width > 1 and budget > 0 else math.nan
+    return f"$d^{{{round(power) / 2:g}}}$" if math.isfinite(power) and abs(power - round(power)) < 1e-9 else f"{budget:g}"

@@ -189,15 +189,21 @@ Chart position_chart(const std::vector<RunSide>& runs, const std::vector<std::st
     if (!line.points.empty()) chart.lines.push_back(std::move(line));
   }
   if (chart.lines.empty()) return chart;
+  double lowest = INFINITY;
+  for (const ChartLine& line : chart.lines)
+    for (const auto& [x, y] : line.points)
+      if (y > 0) lowest = std::min(lowest, y);
   const CsvTable table = read_csv(fs::path(runs.front().path) / "baselines.csv");
   std::vector<std::string> order;
   std::map<std::string, ChartLine> lines;
   for (std::size_t row = 0; row < table.rows; ++row) {
     const double position = table.columns.at("position")[row];
+    const double error = table.columns.at("error")[row];
     if (std::isnan(position)) continue;
     const std::string& name = table.first[row];
     if (!lines.contains(name)) order.push_back(name);
-    lines[name].points.emplace_back(position, table.columns.at("error")[row]);
+    // What solves the task to rounding errors would leave the runs no room.
+    lines[name].points.emplace_back(position, error < lowest / 10 ? NAN : error);
   }
   for (const std::string& name : order)
     chart.lines.push_back({name, lines[name].points, true, false});
@@ -285,7 +291,7 @@ std::string report_page(const std::vector<RunSide>& runs,
          "<p class=\"note\">A row of train.csv is a mean of updates; a curve of more than " +
          std::to_string(kMostPoints) +
          " rows is drawn through the means of as many stretches. Values of 0 have no place on a "
-         "logarithmic axis.</p>\n" +
+         "logarithmic axis; baselines end where they are below a tenth of every run.</p>\n" +
          differences_table(runs, names, keys);
   std::vector<std::vector<std::string>> shared{{"field", "value"}};
   flatten(runs.front().resolved, "", shared, runs.size() == 1 ? std::vector<std::string>{} : keys);

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::array kColours{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                               "#56B4E9", "#E69F00", "#000000"};
+constexpr std::array kGreys{"#777", "#bbb", "#222"};
 constexpr std::array kDashes{"", "7 3", "2 2", "8 3 2 3", "4 2"};
 constexpr double kWidth = 640, kHeight = 330, kLeft = 58, kRight = 12, kTop = 10, kBottom = 42;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -99,7 +100,8 @@ class Drawing {
     for (const ChartLine& line : chart_.lines) {
       const std::size_t n = line.grey ? dash++ + 1 : colour++;
       const std::string look =
-          std::string("stroke=\"") + (line.grey ? "#777" : kColours[n % kColours.size()]) +
+          std::string("stroke=\"") +
+          (line.grey ? kGreys[n / kDashes.size() % kGreys.size()] : kColours[n % kColours.size()]) +
           "\" stroke-dasharray=\"" +
           kDashes[(line.grey ? n : n / kColours.size()) % kDashes.size()] + "\"";
       if (!curve(out, line, look)) continue;

@@ -210,7 +210,7 @@ class WeightedRandom final : public RankOneVotes {
     const RowMajor c = agreements(v);
     const Eigen::VectorXd b = agreements_with_target(v);
     const std::vector<double> a =
-        solve_semidefinite({c.data(), heads_, heads_, heads_}, {b.data(), heads_});
+        solve_definite({c.data(), heads_, heads_, heads_}, {b.data(), heads_});
     std::copy(a.begin(), a.end(), v.a.begin());
     return v;
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 
 #include "cli/run_binary.h"
 #include "cli/svg_chart.h"
@@ -81,6 +82,13 @@ TEST_F(Report, OneRunAndOneInContext) {
   EXPECT_NE(both.find("against in-context examples"), std::string::npos);
   EXPECT_NE(both.find("least_squares"), std::string::npos);
   EXPECT_NE(both.find("<td>context</td>"), std::string::npos);
+  // A baseline that is exact to rounding errors takes no room from the runs.
+  folder_.put("context/baselines.csv",
+              "baseline,position,error,error_sem\nexact_soon,0,1.0,0.1\nexact_soon,1,1e-12,0.1\n");
+  ASSERT_EQ(run({"report", "context"}).exit_code, 0);
+  const std::string page_of_one = folder_.read("report.html");
+  EXPECT_EQ(page_of_one.find(">1e-10<"), std::string::npos);
+  EXPECT_NE(page_of_one.find("<title>exact_soon</title><path class=\"dot\""), std::string::npos);
 }
 
 TEST_F(Report, WhatCannotBeReadIsSaid) {
@@ -96,6 +104,17 @@ TEST_F(Report, WhatCannotBeReadIsSaid) {
   EXPECT_NE(result.err.find("runs/torn/run.json"), std::string::npos) << result.err;
   EXPECT_NE(folder_.read("report.html").find("class=\"unreadable\""), std::string::npos);
   EXPECT_EQ(run({"report", "runs/torn"}).exit_code, 2);
+}
+
+TEST(SvgChart, FourteenBaselinesAreToldApart) {
+  Chart chart{"t", "x", "y", true, true, {}};
+  for (int i = 0; i < 14; ++i) chart.lines.push_back({"b", {{1, 1 + i}, {2, 1}}, true, false});
+  const std::string svg = chart_html(chart);
+  std::set<std::string> looks;
+  for (std::size_t at = svg.find("M0 4H30"); at != std::string::npos;
+       at = svg.find("M0 4H30", at + 1))
+    looks.insert(svg.substr(at, svg.find("/>", at) - at));
+  EXPECT_EQ(looks.size(), 14u);
 }
 
 TEST(SvgChart, PlacesPointsOnALogarithmicAxis) {

@@ -1,4 +1,5 @@
 """plot.py on made-up run directories: pictures where there is something to draw, one clear line elsewhere."""
+import json
 import math
 import os
 import shutil
@@ -15,7 +16,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [HERE, os.path.join(ROOT, "scripts")]
 
 import fake_run  # noqa: E402
-from figures import against, draw, headline, runs  # noqa: E402
+from figures import against, draw, heads, headline, runs  # noqa: E402
 
 
 class PlotTest(unittest.TestCase):
@@ -218,6 +219,83 @@ class PlotTest(unittest.TestCase):
         self.assertEqual(row[4:], ["0.02000", "0.01000", "0.03000", "3", "0.01530"])
         self.assertIn("no field task.dims", self.plot("against", "task.dims", self.path("runs"), code=3).stderr)
         self.assertIn("no such file", self.plot("against", "budget", self.path("runs"), "--published", self.path("x"), code=3).stderr)
+
+    def inspect_json(self, name, copies, angles, width=16):
+        """What `headroom inspect --json` prints of a layer of full-rank heads, one a copy."""
+        heads = [{"qk": {"singular_values": [width * (copies + 1.0)] * width, "effective_rank": width, "angle_deg": angle,
+                         "scale": 10.0 * angle}} for angle in angles]
+        layer = {"name": "layers.0.attention", "width": width, "copies": copies, "softmax_heads": 1, "key_size": width, "heads": heads}
+        fake_run.write(self.path(name), json.dumps({"layers": [layer]}))
+        return self.path(name)
+
+    def test_identity_draws_quartiles_of_all_heads_and_seeds_beside_the_published(self):
+        files = [self.inspect_json("a.json", 4, (170, 172, 174, 176)), self.inspect_json("b.json", 4, (178,)),
+                 self.inspect_json("c.json", 1, (179,))]
+        published = os.path.join(ROOT, "data", "published", "amsel-identity.csv")
+        figure, rows = heads.identity(files, published, None)
+        rows = {(row[0], row[1]): row[2:] for row in rows}
+        self.assertEqual(rows["angle_degrees", "$d^{2.5}$"], (5, 170, 172, 174, 176, 178, 176.3))
+        self.assertEqual(rows["scale", "$d^{2}$"], (1, 1790, 1790, 1790, 1790, 1790, 2400))
+        self.assertEqual(rows["angle_degrees", "$d^{3}$"][0], 0)
+        angle, scale = figure.axes
+        self.assertEqual([text.get_text() for text in angle.get_xticklabels()], ["$d^{2}$", "$d^{2.5}$", "$d^{3}$"])
+        self.assertEqual((angle.get_yscale(), scale.get_yscale()), ("linear", "log"))
+        medians = {line.get_ydata()[0] for line in angle.lines if line.get_linewidth() == 2.4}
+        self.assertEqual(medians, {179, 174})
+        hollow = [line.get_ydata()[0] for line in angle.lines if line.get_markerfacecolor() == "white"]
+        self.assertEqual(hollow, [179.6, 176.3, 168.5])
+        draw.plt.close(figure)
+        done = self.plot("identity", *files, "--published", published, "-o", self.path("identity.png"))
+        self.assert_png(self.path("identity.png"))
+        self.assertIn("angle_degrees   d^2.5      5    170.00    172.00    174.00    176.00    178.00    176.30", done.stdout)
+
+    def test_spectra(self):
+        files = [self.inspect_json("a.json", 1, (179.9,)), self.inspect_json("b.json", 2, (90, 120))]
+        figure = heads.spectra(files, None)
+        one, two, three = figure.axes[0].lines[:3]
+        self.assertEqual((list(one.get_ydata()), list(two.get_ydata())), ([32.0] * 16, [48.0] * 16))
+        self.assertEqual(one.get_label(), "a: effective rank 16.0, 179.9° to I")
+        self.assertEqual((two.get_label(), two.get_color()), ("b: effective rank 16.0, 90.0-120.0° to I", three.get_color()))
+        draw.plt.close(figure)
+        self.plot("spectra", *files, "-o", self.path("spectra.png"))
+        self.assert_png(self.path("spectra.png"))
+        fake_run.write(self.path("c.json"), '{"layers": [{"heads": [{"qk": null}]}]}')
+        self.assertIn("no heads to draw", self.plot("spectra", self.path("c.json"), code=3).stderr)
+        fake_run.write(self.path("c.json"), '{"layers": [{"heads": [{}]}]}')
+        self.assertIn("not what `headroom inspect", self.plot("identity", self.path("c.json"), code=3).stderr)
+
+    def dump(self, name, tensors):
+        """A safetensors file of float32 tensors {name: (shape, values)}."""
+        header, data = {}, b""
+        for key, (shape, values) in tensors.items():
+            begin = len(data)
+            data += struct.pack(f"<{len(values)}f", *values)
+            header[key] = {"dtype": "F32", "shape": shape, "data_offsets": [begin, len(data)]}
+        text = json.dumps(header).encode()
+        with open(self.path(name), "wb") as file:
+            file.write(struct.pack("<Q", len(text)) + text + data)
+        return self.path(name)
+
+    def test_maps_draw_the_weights_of_the_item(self):
+        weights = [x / 24 for x in range(24)]  # 2 items, 2 heads, 2 queries, 3 keys
+        dump = self.dump("maps.safetensors", {"layers.10.attention.weights": ((2, 2, 2, 3), [-w for w in weights]),
+                                              "layers.2.attention.weights": ((2, 2, 2, 3), weights), "batch.input": ((1, 1), [7])})
+        figure = heads.maps(dump, 1, None)
+        images = [axes.images[0] for axes in figure.axes[:4]]
+        self.assertEqual([axes.get_title() for axes in figure.axes[:4]], ["head 0", "head 1", "", ""])
+        self.assertEqual([axes.get_ylabel() for axes in figure.axes[:4:2]], ["layers 2", "layers 10"])  # by number
+        for image, sign, first in zip(images, (1, 1, -1, -1), (12, 18, 12, 18)):
+            shown = [value for line in image.get_array().tolist() for value in line]
+            for value, wanted in zip(shown, range(first, first + 6), strict=True):
+                self.assertAlmostEqual(value, sign * wanted / 24, places=6)
+        self.assertAlmostEqual(images[0].norm.vmin, -23 / 24, places=6)  # some weights are negative: white is 0
+        draw.plt.close(figure)
+        self.plot("maps", dump, "-o", self.path("maps.png"))
+        self.assert_png(self.path("maps.png"))
+        self.assertIn("items 0 to 1, not 2", self.plot("maps", dump, "--item", "2", code=3).stderr)
+        self.assertIn("no attention maps", self.plot("maps", self.dump("x", {"batch.input": ((1, 1), [7])}), code=3).stderr)
+        fake_run.write(self.path("y"), "no tensors")
+        self.assertIn("not what `headroom inspect --dump`", self.plot("maps", self.path("y"), code=3).stderr)
 
     def test_published_numbers_name_their_source(self):
         folder = os.path.join(ROOT, "data", "published")

@@ -33,4 +33,8 @@ done
 # The figure's table: 20 runs at 1 and 3 layers, with the published full-rank error beside.
 [ "$(grep -cE '^ *(1 layer|3 layers) +d\^2(\.5)? .* 1( |$)' fig2.out)" -ge 20 ] || { cat fig2.out; exit 1; }
 grep -Eq '^ *1 layer +d\^2 +1 .* 1  0.01530' fig2.out || { cat fig2.out; exit 1; }
+# The identity's: 3 seeds of 1, 4 and 16 heads.
+for row in "angle_degrees +d\\^2 +3" "scale +d\\^2\\.5 +12" "scale +d\\^3 +48 .* 1478\\.00"; do
+  grep -Eq "^ *$row" identity.out || { cat identity.out; exit 1; }
+done
 if scripts/reproduce.sh fig9 --reduced 2>/dev/null || scripts/reproduce.sh fig2 --small 2>/dev/null; then exit 1; fi
