@@ -43,7 +43,7 @@ class BestBuild : public ::testing::Test {
   }
 
   const fs::path folder_ =
-      fs::path(::testing::TempDir()) / ("headroom_best_build_" + std::to_string(::getpid()));
+      fs::path(::testing::TempDir()) / ("headroom_best_build_test " + std::to_string(::getpid()));
   const bool v3_ = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"),
              v4_ = v3_ && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
 };
