@@ -171,7 +171,10 @@ def picture(panels, x_key, args, found):
         if all(isinstance(x, (int, float)) and x > 0 for x in xs):
             axes.set_xscale("log", base=2)
             axes.set_xlim(xs[0] / 1.3, xs[-1] * 1.3)
-        shown = xs if len(xs) <= 9 else xs[::2] if (len(xs) - 1) % 2 == 0 else xs[1::2]
+        own = sorted({x for _, panel in panels for line in panel.lines.values() for x in line})
+        other = {x for _, panel in panels for line in panel.published.values() for x in line}
+        # Where there is no room for all: ours, or every other of a common grid.
+        shown = xs if len(xs) <= 9 else own if len(own) <= 9 and not other.issuperset(own) else xs[::2] if (len(xs) - 1) % 2 == 0 else xs[1::2]
         axes.set_xticks(shown, [tick(x) for x in shown])
         axes.minorticks_off()
         axes.set_yscale("log")
