@@ -56,6 +56,7 @@ foreach(file IN LISTS files)
 
   only(${file} "${text}" "#[ \t]*include[ \t]*[<\"](oneapi/)?dnnl" "^src/kernels/matmul\\.cpp$" "oneDNN belongs to src/kernels/matmul.cpp")
   only(${file} "${text}" "#[ \t]*include[ \t]*[<\"]nlohmann/" "^src/core/json\\.cpp$" "nlohmann/json belongs to src/core/json.cpp")
+  only(${file} "${text}" "#[ \t]*include[ \t]*[<\"]Eigen/([^C]|Ch)" "^src/core/linear_algebra\\.cpp$" "of Eigen only Eigen/Core; what it decomposes and solves is core/linear_algebra.h's")
   only(${file} "${text}" "#[ \t]*include[ \t]*[<\"]CLI/" "^src/cli/" "CLI11 belongs to src/cli/")
   only(${file} "${text}" "(#[ \t]*pragma[ \t]+|_Pragma\\(\")omp" "^src/core/parallel\\.h$" "OpenMP pragmas belong to src/core/parallel.h")
 

@@ -18,7 +18,7 @@ struct Spectrum {
   double scale = 0;           // ||M||_F / sqrt d
 };
 
-// Of M = A^T B for A, B (r,d): through two QR decompositions and the singular values of an r x r
+// Of M = A^T B for A, B (r,d): through two LQ decompositions and the singular values of an r x r
 // product where r < d, so that M itself is never made.
 Spectrum product_spectrum(Matrix<const double> a, Matrix<const double> b);
 

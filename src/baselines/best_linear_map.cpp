@@ -1,7 +1,8 @@
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <vector>
 
 #include "baselines/makers.h"
+#include "core/linear_algebra.h"
 
 namespace headroom {
 
@@ -48,8 +49,7 @@ std::unique_ptr<Baseline> make_best_linear_map(const BaselineSetting& setting) {
   const View<float, 2> query(memory.data() + input.size(), {shape.queries, shape.input_dim});
   const View<float, 2> target(query.data + query.size(), {shape.predictions, shape.output_dim});
 
-  Eigen::MatrixXd gram = Eigen::MatrixXd::Zero(2, 2);
-  Eigen::VectorXd moment = Eigen::VectorXd::Zero(2);
+  double gram[2][2] = {}, moment[2] = {};
   for (std::size_t item = 0; item < kItems; ++item) {
     if (item % kAsk == 0 && asked_to_stop(setting.stop)) return nullptr;
     Random random(setting.seed, Purpose::kBaseline, kFitStep, item);
@@ -59,17 +59,15 @@ std::unique_ptr<Baseline> make_best_linear_map(const BaselineSetting& setting) {
     const Eigen::RowVectorXd sum = points(input).cast<double>().colwise().sum();
     // Of each asker the points that are not the asker itself.
     const Eigen::MatrixXd others = ((self ? -1.0 : 0.0) * asker).rowwise() + sum;
-    gram(0, 0) += asker.squaredNorm();
-    gram(0, 1) += asker.cwiseProduct(others).sum();
-    gram(1, 1) += others.squaredNorm();
-    moment(0) += asker.cwiseProduct(y).sum();
-    moment(1) += others.cwiseProduct(y).sum();
+    gram[0][0] += asker.squaredNorm();
+    gram[0][1] += asker.cwiseProduct(others).sum();
+    gram[1][1] += others.squaredNorm();
+    moment[0] += asker.cwiseProduct(y).sum();
+    moment[1] += others.cwiseProduct(y).sum();
   }
-  gram(1, 0) = gram(0, 1);
-  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver;
-  solver.setThreshold(1e-9);
-  const Eigen::VectorXd ab = solver.compute(gram).solve(moment);
-  return std::make_unique<BestLinearMap>(ab(0), ab(1));
+  gram[1][0] = gram[0][1];
+  const std::vector<double> ab = least_squares({gram[0], 2, 2, 2}, moment, 1e-9);
+  return std::make_unique<BestLinearMap>(ab[0], ab[1]);
 }
 
 }  // namespace headroom

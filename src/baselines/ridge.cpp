@@ -1,7 +1,9 @@
-#include <Eigen/Dense>
+#include <numeric>
+#include <vector>
 
-#include "baselines/examples.h"
 #include "baselines/makers.h"
+#include "core/linear_algebra.h"
+#include "tasks/in_context.h"
 
 namespace headroom {
 
@@ -17,14 +19,19 @@ class Ridge final : public Baseline {
                View<float, 2> output) const override {
     const Prompt prompt = read_prompt(input);
     const std::size_t first = first_asked(prompt, output);
-    const auto d = static_cast<Eigen::Index>(prompt.x.cols);
-    Eigen::LLT<Eigen::MatrixXd> factor(lambda_ * Eigen::MatrixXd::Identity(d, d));
-    Eigen::VectorXd moment = Eigen::VectorXd::Zero(d);
+    const std::size_t d = prompt.x.cols;
+    Cholesky factor(d, lambda_);
+    std::vector<double> moment(d);
     for (std::size_t k = 0; k < prompt.x.rows; ++k) {
-      const Eigen::VectorXd x = x_of(prompt, k);
-      if (k >= first) output.data[k - first] = static_cast<float>(factor.solve(moment).dot(x));
-      factor.rankUpdate(x);
-      moment += double{prompt.y(k, 0)} * x;
+      const std::vector<double> x(prompt.x.row(k), prompt.x.row(k) + d);
+      if (k >= first) {
+        std::vector<double> w = moment;
+        factor.solve(w);
+        output.data[k - first] =
+            static_cast<float>(std::inner_product(w.begin(), w.end(), x.begin(), 0.0));
+      }
+      factor.add(x);
+      for (std::size_t c = 0; c < d; ++c) moment[c] += double{prompt.y(k, 0)} * x[c];
     }
   }
 

@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "core/best_build.h"
 #include "core/error.h"
 #include "core/parallel.h"
 
@@ -22,10 +23,13 @@ int fail(headroom::Exit code, const std::string& message) {
 
 int main(int argc, char** argv) {
   using headroom::Exit;
-  headroom::limit_spinning(argv);
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write(), not the end of a run
-  headroom::flush_denormals();
   try {
+#if defined(HEADROOM_PORTABLE)
+    headroom::start_best_build(argv);
+#endif
+    headroom::limit_spinning(argv);
+    std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write(), not the end of a run
+    headroom::flush_denormals();
     const std::vector<std::string> args(argv + (argc > 0 ? 1 : 0), argv + argc);
     return static_cast<int>(headroom::run_command(args));
   } catch (const headroom::Error& error) {

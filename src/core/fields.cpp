@@ -53,14 +53,14 @@ std::string keys_text(const Fields& fields) {
 
 Fields::Field& Fields::add(std::string name, Kind kind, std::string sentence, bool nullable) {
   assert(find(name) == nullptr && "two fields of one name");
-  Field field;
+  if (rows_.empty()) rows_.reserve(16);  // a row is large to move
+  Field& field = rows_.emplace_back();
   field.name = std::move(name);
   field.kind = kind;
   field.sentence = std::move(sentence);
   field.nullable = nullable;
   field.only_for = only_for_;
-  rows_.push_back(std::move(field));
-  return rows_.back();
+  return field;
 }
 
 Fields::Field& Fields::real(std::string name, double& storage, RealRange range,

@@ -3,12 +3,11 @@
 // the same bits with any number of threads.
 #pragma once
 
+#include <omp.h>
+
 #include <cstddef>
 
-#if defined(__SSE__)
-#include <immintrin.h>
-#endif
-#include <omp.h>
+#include "core/intrinsics.h"
 
 namespace headroom {
 

@@ -7,9 +7,7 @@
 #include <cstring>
 #include <numbers>
 
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
+#include "core/intrinsics.h"
 
 namespace headroom {
 namespace {

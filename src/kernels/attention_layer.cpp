@@ -5,6 +5,7 @@
 
 #include "core/parallel.h"
 #include "core/phases.h"
+#include "kernels/attention_merged.h"
 #include "kernels/attention_pieces.h"
 #include "kernels/attention_softmax.h"
 #include "kernels/linear.h"
@@ -151,18 +152,27 @@ RowGroups row_groups(const AttentionShape& h) { return {h.batch, tile_sequences(
 
 bool fused_attention_pays(const AttentionLayerShape& s) {
   const std::size_t columns = projected_rows(s.heads) + sum_columns(s.heads);
-  return columns >= 12 * s.width && s.heads.queries <= kTileRows && s.width <= 256;
+  return merged_attention_pays(s) ||
+         (columns >= kManyColumns * s.width && s.heads.queries <= kTileRows && s.width <= 256);
 }
 
-std::size_t fused_attention_scratch(const AttentionLayerShape& s) { return Tile::floats(s.heads); }
+std::size_t fused_attention_maps(const AttentionLayerShape& s) {
+  return merged_attention_pays(s) ? merged_attention_maps(s) : 0;
+}
+
+std::size_t fused_attention_scratch(const AttentionLayerShape& s) {
+  return merged_attention_pays(s) ? merged_attention_scratch(s) : Tile::floats(s.heads);
+}
 
 std::size_t fused_attention_partials(const AttentionLayerShape& s) {
+  if (merged_attention_pays(s)) return merged_attention_partials(s);
   return row_groups(s.heads).groups() * Share::floats(s);
 }
 
 void fused_attention_forward(View<float, 2> y, View<const float, 2> x,
                              const AttentionWeights<const float>& w, const AttentionLayerShape& s,
-                             View<float, 2> workers) {
+                             View<float, 1> maps, View<float, 2> workers) {
+  if (merged_attention_pays(s)) return merged_attention_forward(y, x, w, s, maps, workers);
   const AttentionShape& h = s.heads;
   const float scale = static_cast<float>(s.output_scale);
   parallel_rows(h.batch, tile_sequences(h), [&](std::size_t first, std::size_t count) {
@@ -185,7 +195,10 @@ void fused_attention_forward(View<float, 2> y, View<const float, 2> x,
 void fused_attention_backward(View<float, 2> dx, const AttentionWeights<float>& dw,
                               View<const float, 2> dy, View<const float, 2> x,
                               const AttentionWeights<const float>& w, const AttentionLayerShape& s,
-                              View<float, 1> partials, View<float, 2> workers) {
+                              View<float, 1> maps, View<float, 1> partials,
+                              View<float, 2> workers) {
+  if (merged_attention_pays(s))
+    return merged_attention_backward(dx, dw, dy, x, w, s, maps, partials, workers);
   const AttentionShape& h = s.heads;
   const float scale = static_cast<float>(s.output_scale);
   const RowGroups groups = row_groups(h);

@@ -24,19 +24,22 @@ struct AttentionWeights {
 };
 
 // Whether the layer beats its parts: what it need not store must be several times what it reads.
+inline constexpr std::size_t kManyColumns = 12;  // of all heads' maps, in widths of the model
 bool fused_attention_pays(const AttentionLayerShape& s);
-// Floats of one worker's buffers, and of the groups' shares of the weight gradients.
+// Floats of maps that are made of the weights (kernels/attention_merged.h; 0: none), of one
+// worker's buffers, and of the groups' shares of the weight gradients.
+std::size_t fused_attention_maps(const AttentionLayerShape& s);
 std::size_t fused_attention_scratch(const AttentionLayerShape& s);
 std::size_t fused_attention_partials(const AttentionLayerShape& s);
 
-// y, x (B*T, C). workers (threads, fused_attention_scratch).
+// y, x (B*T, C). maps (fused_attention_maps), workers (threads, fused_attention_scratch).
 void fused_attention_forward(View<float, 2> y, View<const float, 2> x,
                              const AttentionWeights<const float>& w, const AttentionLayerShape& s,
-                             View<float, 2> workers);
+                             View<float, 1> maps, View<float, 2> workers);
 // dx is written, dw accumulates.
 void fused_attention_backward(View<float, 2> dx, const AttentionWeights<float>& dw,
                               View<const float, 2> dy, View<const float, 2> x,
                               const AttentionWeights<const float>& w, const AttentionLayerShape& s,
-                              View<float, 1> partials, View<float, 2> workers);
+                              View<float, 1> maps, View<float, 1> partials, View<float, 2> workers);
 
 }  // namespace headroom::kernels

@@ -2,21 +2,11 @@
 // anything else. Sums over a vector run in one fixed order.
 #pragma once
 
-#if defined(__FMA__)
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push  // g++ 12 warns inside its own AVX-512 header
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-#include <immintrin.h>
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
-#endif
-
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+
+#include "core/intrinsics.h"
 
 namespace headroom::kernels {
 

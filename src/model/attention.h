@@ -83,6 +83,7 @@ struct AttentionScratch {
   View<S, 2> dkey;       // (m, C) the shared key's gradient
   View<S, 2> dz;         // as z
   View<S, 1> partials;   // the sequences' shares of the mixers' gradients; of all, as one kernel
+  View<S, 1> maps;       // as one kernel: what it makes of the weights
   View<S, 2> workers;    // (threads, floats of one worker)
 };
 
@@ -183,6 +184,7 @@ AttentionScratch<S> attention_scratch(Arena<S>& a, const ModelConfig& c, Attenti
   if (runs_fused<S>(c, n)) {
     const kernels::AttentionLayerShape shape{n.shape, c.width, n.output_scale};
     s.workers = a.take(n_threads, (kernels::fused_attention_scratch(shape) + 15) / 16 * 16);
+    s.maps = a.take(kernels::fused_attention_maps(shape));
     if (training) s.partials = a.take(kernels::fused_attention_partials(shape));
     return s;
   }
@@ -260,7 +262,8 @@ void attention_forward(const ModelConfig& c, View<S, 2> y, const AttentionCache<
   if constexpr (std::is_same_v<S, float>) {
     if (runs_fused<S>(c, n))
       return ops::fused_attention_forward(y, x, {p.qkv, p.qkv_bias, p.output, p.output_bias},
-                                          {n.shape, c.width, n.output_scale}, scratch.workers);
+                                          {n.shape, c.width, n.output_scale}, scratch.maps,
+                                          scratch.workers);
   }
   const View<const S, 2> source = attention_source(n, x, context);
   if (n.site.cross) {
@@ -308,8 +311,8 @@ void attention_backward(const ModelConfig& c, View<S, 2> dx, const AttentionPara
     if (runs_fused<S>(c, n))
       return ops::fused_attention_backward(dx, {dp.qkv, dp.qkv_bias, dp.output, dp.output_bias}, dy,
                                            x, {p.qkv, p.qkv_bias, p.output, p.output_bias},
-                                           {n.shape, c.width, n.output_scale}, scratch.partials,
-                                           scratch.workers);
+                                           {n.shape, c.width, n.output_scale}, scratch.maps,
+                                           scratch.partials, scratch.workers);
   }
   const View<const S, 2> source = attention_source(n, x, context);
   if (c.attention.value_map == HeadMap::kFull) {

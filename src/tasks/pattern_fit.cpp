@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/linear_algebra.h"
 #include "tasks/nearest_neighbor.h"
 #include "tasks/tasks.h"
 
@@ -12,28 +13,19 @@ namespace headroom {
 
 namespace {
 
-// The solution R (n,d) of G R = X for G = X X^T of linearly independent rows X (n,d), by Cholesky:
-// then W = Y R^T for Y = W X.
+// The solution R (n,d) of G R = X for G = X X^T of linearly independent rows X (n,d): then
+// W = Y R^T for Y = W X.
 std::vector<double> dual_basis(View<const float, 2> x) {
   const std::size_t n = x.dim(0), d = x.dim(1);
-  std::vector<double> l(n * n, 0.0), r(x.data, x.data + x.size());
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j <= i; ++j) {
-      double sum = 0;
-      for (std::size_t c = 0; c < d; ++c) sum += double{x(i, c)} * double{x(j, c)};
-      for (std::size_t k = 0; k < j; ++k) sum -= l[i * n + k] * l[j * n + k];
-      l[i * n + j] = i == j ? std::sqrt(sum) : sum / l[j * n + j];
-    }
-  }
+  std::vector<double> gram(n * n), r(n * d), column(n);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j <= i; ++j)
+      for (std::size_t c = 0; c < d; ++c) gram[i * n + j] += double{x(i, c)} * double{x(j, c)};
+  const Cholesky factor({gram.data(), n, n, n});
   for (std::size_t c = 0; c < d; ++c) {
-    for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t k = 0; k < i; ++k) r[i * d + c] -= l[i * n + k] * r[k * d + c];
-      r[i * d + c] /= l[i * n + i];
-    }
-    for (std::size_t i = n; i-- > 0;) {
-      for (std::size_t k = i + 1; k < n; ++k) r[i * d + c] -= l[k * n + i] * r[k * d + c];
-      r[i * d + c] /= l[i * n + i];
-    }
+    for (std::size_t i = 0; i < n; ++i) column[i] = x(i, c);
+    factor.solve(column);
+    for (std::size_t i = 0; i < n; ++i) r[i * d + c] = column[i];
   }
   return r;
 }

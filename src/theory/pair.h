@@ -1,7 +1,7 @@
 // What constructions share that choose between two orthonormal points for queries of their own.
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 
 #include "core/rng.h"

@@ -1,6 +1,6 @@
 // Heads that each choose one of two orthonormal points, and a weighted sum of their choices
 // (science A.7 (2) to (4)). A weight a head is what mix_weights holds with one value head.
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/linear_algebra.h"
 #include "theory/formulas.h"
 #include "theory/pair.h"
 
@@ -31,19 +32,29 @@ Eigen::MatrixXd agreements(const Votes& v) {
   return (0.5 + 2 / (std::numbers::pi * std::numbers::pi) * asin_of(v.q) * asin_of(v.k)).matrix();
 }
 
-// b_h = <f, f_h> for the wanted output f, by the cosine t of the head's query and key direction.
-double agreement_with_target(std::size_t dim, double t) {
-  // N_l lambda_l^3 falls as l^(-1 - d/2): in two dimensions 4000 terms leave 1e-7.
+// +-N_l lambda_l^3 of the odd degrees l = 1, 3, ..., which falls as l^(-1 - d/2): in two dimensions
+// 4000 degrees leave 1e-7.
+std::vector<double> degree_shares(std::size_t dim) {
   const std::size_t degrees = dim < 6 ? 4001 : 401;
   const double d = static_cast<double>(dim);
-  double log_lambda = std::log(half_sphere_mean(dim)), below = 1, at = t, sum = 0, sign = 1;
-  for (std::size_t degree = 1; degree <= degrees; ++degree) {
+  double log_lambda = std::log(half_sphere_mean(dim)), sign = 1;
+  std::vector<double> shares;
+  for (std::size_t degree = 1; degree <= degrees; degree += 2) {
     const double l = static_cast<double>(degree);
-    if (degree % 2 == 1) {
-      sum += sign * std::exp(log_harmonics(dim, degree) + 3 * log_lambda) * at;
-      log_lambda += std::log(l / (l + d));
-      sign = -sign;
-    }
+    shares.push_back(sign * std::exp(log_harmonics(dim, degree) + 3 * log_lambda));
+    log_lambda += std::log(l / (l + d));
+    sign = -sign;
+  }
+  return shares;
+}
+
+// b_h = <f, f_h> for the wanted output f, by the cosine t of the head's query and key direction.
+double agreement_with_target(const std::vector<double>& shares, std::size_t dim, double t) {
+  const double d = static_cast<double>(dim);
+  double below = 1, at = t, sum = 0;
+  for (std::size_t degree = 1; degree < 2 * shares.size(); ++degree) {
+    const double l = static_cast<double>(degree);
+    if (degree % 2 == 1) sum += shares[degree / 2] * at;
     const double above = ((2 * l + d - 2) * t * at - l * below) / (l + d - 2);
     below = std::exchange(at, above);
   }
@@ -52,9 +63,10 @@ double agreement_with_target(std::size_t dim, double t) {
 
 Eigen::VectorXd agreements_with_target(const Votes& v) {
   Eigen::VectorXd b(v.q.rows());
+  const auto dim = static_cast<std::size_t>(v.q.cols());
+  const std::vector<double> shares = degree_shares(dim);
   for (Eigen::Index h = 0; h < b.size(); ++h)
-    b(h) = agreement_with_target(static_cast<std::size_t>(v.q.cols()),
-                                 std::clamp(v.q.row(h).dot(v.k.row(h)), -1.0, 1.0));
+    b(h) = agreement_with_target(shares, dim, std::clamp(v.q.row(h).dot(v.k.row(h)), -1.0, 1.0));
   return b;
 }
 
@@ -195,7 +207,11 @@ class WeightedRandom final : public RankOneVotes {
       v.q.row(h) = q;
       v.k.row(h) = (cosine * q + std::sqrt(1 - cosine * cosine) * e).normalized();
     }
-    v.a = agreements(v).ldlt().solve(agreements_with_target(v));
+    const RowMajor c = agreements(v);
+    const Eigen::VectorXd b = agreements_with_target(v);
+    const std::vector<double> a =
+        solve_definite({c.data(), heads_, heads_, heads_}, {b.data(), heads_});
+    std::copy(a.begin(), a.end(), v.a.begin());
     return v;
   }
 };

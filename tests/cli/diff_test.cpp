@@ -1,8 +1,7 @@
 // `headroom diff` through the real binary: configs, runs, what is missing.
 #include <gtest/gtest.h>
 
-#include <regex>
-
+#include "cli/patterns.h"
 #include "cli/run_binary.h"
 #include "core/json.h"
 
@@ -41,7 +40,7 @@ class DiffCases : public testing::Test {
     return json::parse(r.out, "stdout");
   }
   static void expect_row(const std::string& text, const std::string& row) {
-    EXPECT_TRUE(std::regex_search(text, std::regex("\n" + row + "\n"))) << row << "\nin:\n" << text;
+    EXPECT_TRUE(has_match(text, "\n" + row + "\n")) << row << "\nin:\n" << text;
   }
   // "KEY: A | B" of each row of a list, "-" where a side has none.
   static std::vector<std::string> lines(const json::Value& report, const char* list,

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <regex>
 
+#include "cli/patterns.h"
 #include "cli/run_binary.h"
 #include "core/json.h"
 
@@ -50,9 +50,8 @@ TEST_F(Eval, ShiftsStandInOneTableWithTheBaselines) {
   for (const char* row :
        {"none", "skewed_covariance", "half_subspace", "noisy_labels=1", "scale_x=2", "scale_w=2",
         "random_orthants", "opposite_orthants", "orthogonal_query", "seen_query"}) {
-    EXPECT_TRUE(std::regex_search(shifts, std::regex("\n" + std::string(row) + " +[0-9]+ +[0-9]")))
-        << row << "\n"
-        << shifts;
+    EXPECT_TRUE(has_match(shifts, "\n" + std::string(row) + " +[0-9]+ +[0-9]")) << row << "\n"
+                                                                                << shifts;
   }
   for (const char* column : {"model", "zero", "averaging", "nearest_3", "least_squares", "tree"})
     EXPECT_NE(shifts.find(column), std::string::npos) << column;
@@ -164,7 +163,7 @@ TEST_F(Eval, BoundsStandWhereTheyApply) {
   };
   construct("weighted_random", {"dim=16", "heads=16"}, "votes");
   const BinaryResult text = run({"eval", "votes", "--set", "eval.items=500"});
-  EXPECT_TRUE(std::regex_search(text.out, std::regex("\nbound +0\\.16[56][0-9]\n"))) << text.out;
+  EXPECT_TRUE(has_match(text.out, "\nbound +0\\.16[56][0-9]\n")) << text.out;
   for (const char* part : {"theorem_2: for dim >= 5", "norm_free_bound: error >= "})
     EXPECT_NE(text.out.find(part), std::string::npos) << part << "\n" << text.out;
   const json::Value votes = eval_json({"votes", "--set", "eval.items=500"});

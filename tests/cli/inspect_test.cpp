@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <regex>
 
+#include "cli/patterns.h"
 #include "cli/run_binary.h"
 #include "train/safetensors.h"
 
@@ -13,12 +13,6 @@ class InspectCommand : public testing::Test {
  protected:
   BinaryResult run(std::vector<std::string> args) {
     return run_binary(args, {.folder = folder_.path()});
-  }
-  // The first number of this name.
-  static double number(const std::string& text, const std::string& key) {
-    std::smatch match;
-    if (!std::regex_search(text, match, std::regex('"' + key + "\": *(-?[0-9.e+-]+)"))) return -1;
-    return std::atof(match[1].str().c_str());
   }
   ScratchFolder folder_{"inspect ü"};
 };
@@ -37,12 +31,13 @@ TEST_F(InspectCommand, SeesAHandSetModel) {
   const BinaryResult json =
       run({"inspect", "run", "--json", "--items", "30", "--checkpoint", "best"});
   ASSERT_EQ(json.exit_code, 0) << json.err;
-  EXPECT_EQ(number(json.out, "items"), 30);
-  EXPECT_EQ(number(json.out, "score_rank"), 8);
-  EXPECT_EQ(number(json.out, "numerical_rank"), 2) << "of a head before mixing";
-  EXPECT_NEAR(number(json.out.substr(json.out.find("\"mixed_qk\"")), "effective_rank"), 8, 1e-6);
-  EXPECT_NEAR(number(json.out.substr(json.out.find("\"mixed_qk\"")), "angle_deg"), 180, 1e-3);
-  EXPECT_GT(number(json.out, "hit_rate"), .99);
+  EXPECT_EQ(json_number(json.out, "items"), 30);
+  EXPECT_EQ(json_number(json.out, "score_rank"), 8);
+  EXPECT_EQ(json_number(json.out, "numerical_rank"), 2) << "of a head before mixing";
+  EXPECT_NEAR(json_number(json.out.substr(json.out.find("\"mixed_qk\"")), "effective_rank"), 8,
+              1e-6);
+  EXPECT_NEAR(json_number(json.out.substr(json.out.find("\"mixed_qk\"")), "angle_deg"), 180, 1e-3);
+  EXPECT_GT(json_number(json.out, "hit_rate"), .99);
   const safetensors::Archive dump(folder_.path() / "maps.safetensors");
   const safetensors::Tensor* maps = dump.find("layers.0.attention.weights");
   ASSERT_NE(maps, nullptr);

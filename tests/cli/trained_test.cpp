@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <regex>
 
+#include "cli/patterns.h"
 #include "cli/run_binary.h"
 
 namespace headroom::trained_test {
@@ -18,11 +18,11 @@ std::vector<std::pair<double, double>> heads_of(const std::string& config) {
                  at);
   EXPECT_EQ(trained.exit_code, 0) << trained.err;
   const std::string json = run_binary({"inspect", "run", "--json", "--items", "8"}, at).out;
-  const std::regex qk(
+  const std::string qk(
       "\"qk\": \\{[^}]*\"effective_rank\": ([0-9.]+),[^}]*\"angle_deg\": ([0-9.]+)");
   std::vector<std::pair<double, double>> heads;
-  for (std::sregex_iterator i(json.begin(), json.end(), qk), end; i != end; ++i)
-    heads.emplace_back(std::atof((*i)[2].str().c_str()), std::atof((*i)[1].str().c_str()));
+  for (const auto& match : matches(json, qk))
+    heads.emplace_back(std::atof(match[2].c_str()), std::atof(match[1].c_str()));
   return heads;
 }
 

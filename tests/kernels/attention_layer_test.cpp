@@ -52,12 +52,14 @@ struct Layer {
 void run_fused(const Layer<float>& l, const AttentionLayerShape& s) {
   const std::size_t worker = kernels::fused_attention_scratch(s),
                     partials = kernels::fused_attention_partials(s),
+                    maps_size = kernels::fused_attention_maps(s),
                     n = static_cast<std::size_t>(threads());
-  Arena<float> scratch(n * worker + partials + 64);
+  Arena<float> scratch(n * worker + partials + maps_size + 64);
   const View<float, 2> workers = scratch.take(n, worker);
-  kernels::fused_attention_forward(l.y, l.x, l.weights(), s, workers);
-  kernels::fused_attention_backward(l.dx, l.dw, l.dy, l.x, l.weights(), s, scratch.take(partials),
-                                    workers);
+  const View<float, 1> maps = scratch.take(maps_size);
+  kernels::fused_attention_forward(l.y, l.x, l.weights(), s, maps, workers);
+  kernels::fused_attention_backward(l.dx, l.dw, l.dy, l.x, l.weights(), s, maps,
+                                    scratch.take(partials), workers);
 }
 
 void run_parts(const Layer<double>& l, const AttentionLayerShape& s) {
@@ -127,14 +129,36 @@ TEST(FusedAttention, FollowsItsParts) {
       }
 }
 
+// Keys and values as wide as the model (5) or wider: one map for queries and keys, one for values
+// and output.
+TEST(FusedAttention, MergesTheMapsOfWideHeads) {
+  for (const bool bias : {false, true})
+    for (const bool causal : {false, true})
+      for (const AttentionLayerShape& s :
+           {shape(1, 3, 2, 2, 5, 5, causal), shape(3, 5, 3, 7, 8, 9, causal),
+            shape(2, 16, 2, 20, 5, 6, causal), shape(150, 16, 2, 2, 6, 5, causal)}) {
+        SCOPED_TRACE(testing::Message() << s.heads.batch << " x " << s.heads.queries << ", "
+                                        << s.heads.copies << " x " << s.heads.heads << " heads"
+                                        << (causal ? ", causal" : "") << (bias ? ", biased" : ""));
+        ASSERT_GT(kernels::fused_attention_maps(s), 0u);
+        const Layer<float> fast(s, bias);
+        const Layer<double> slow(s, bias);
+        run_fused(fast, s);
+        run_parts(slow, s);
+        expect_near(fast.results(), slow.results());
+      }
+  EXPECT_EQ(kernels::fused_attention_maps(shape(1, 3, 2, 2, 4, 5, false)), 0u);
+}
+
 // 16 groups of sequences backward, 25 tiles forward: more than threads everywhere.
 TEST(FusedAttention, GivesTheSameBitsWithAnyNumberOfThreads) {
-  const AttentionLayerShape s = shape(200, 16, 4, 2, 20, 3, false);
-  expect_same_bits_with_any_threads([&] {
-    const Layer<float> layer(s, true);
-    run_fused(layer, s);
-    return copies(layer.results());
-  });
+  for (const AttentionLayerShape& s :
+       {shape(200, 16, 4, 2, 20, 3, false), shape(200, 16, 4, 2, 6, 5, false)})
+    expect_same_bits_with_any_threads([&] {
+      const Layer<float> layer(s, true);
+      run_fused(layer, s);
+      return copies(layer.results());
+    });
 }
 
 }  // namespace headroom::attention_layer_test

@@ -20,8 +20,10 @@ inline Score score_of(const std::vector<BaselineScore>& scores, const std::strin
   return {};
 }
 
-inline std::vector<BaselineScore> evaluate(const TaskConfig& config, std::size_t n_items) {
-  return *evaluate_baselines(*make_task(config), 0, n_items);
+// Of the default baselines, or of these.
+inline std::vector<BaselineScore> evaluate(const TaskConfig& config, std::size_t n_items,
+                                           const std::vector<std::string>& names = {"default"}) {
+  return *evaluate_baselines(*make_task(config), 0, n_items, {.names = names});
 }
 
 inline std::unique_ptr<Baseline> make(const Task& task, const BaselineChoice& choice,

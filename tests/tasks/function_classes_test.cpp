@@ -34,6 +34,7 @@ std::vector<TaskConfig> function_classes(std::size_t dim, std::size_t points) {
 TEST(FunctionClasses, AnswersHaveTheMeanAndTheSquareThatTheyAreDividedBy) {
   for (TaskConfig config : function_classes(5, 3)) {
     config.sparsity = 2;
+    config.hidden = 10;
     for (const int variant : {0, 1, 2}) {
       config.input_range.reset();
       config.curriculum.reset();
@@ -87,7 +88,7 @@ TEST(SparseLinearRegression, DrawsAUniformSupportAmongTheCoordinatesInUse) {
     Random random(1, Purpose::kTest, 0, item);
     task->sample(random, {4, 6}, items.input(), {}, items.target());
     const Pairs p(items.input());
-    const Eigen::VectorXd w = p.x.leftCols(4).colPivHouseholderQr().solve(p.y);
+    const Eigen::VectorXd w = fitted(p.x.leftCols(4), p.y);
     ASSERT_LT((p.x.leftCols(4) * w - p.y).cwiseAbs().maxCoeff(), 1e-4);
     std::vector<int> support;
     for (int c = 0; c < 4; ++c)
@@ -115,7 +116,7 @@ TEST(QuadraticRegression, IsLinearInTheSquares) {
     sample_one(*task, item, items);
     const Pairs p(items.input());
     const Eigen::MatrixXd features = p.x.array().square() / std::sqrt(3.0);
-    const Eigen::VectorXd w = features.colPivHouseholderQr().solve(p.y);
+    const Eigen::VectorXd w = fitted(features, p.y);
     ASSERT_LT((features * w - p.y).cwiseAbs().maxCoeff(), 1e-4);
     square.add(w(1) * w(1));
   }
@@ -307,7 +308,7 @@ TEST(InContext, PoolsAreFiniteAndTrainingAloneSeesThem) {
       sample_batch(*task, seed, purpose, step, 0, task->final_stage(), items.batch);
       for (std::size_t b = 0; b < 64; ++b) {
         const Pairs p(items.input(b));
-        const Eigen::VectorXd w = p.x.colPivHouseholderQr().solve(p.y);
+        const Eigen::VectorXd w = p.fitted();
         ++functions[{static_cast<int>(std::lround(w(0) * 100)),
                      static_cast<int>(std::lround(w(1) * 100))}];
         const auto flat = items.input(b).flat();

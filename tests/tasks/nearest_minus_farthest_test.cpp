@@ -88,7 +88,8 @@ TEST(NearestMinusFarthest, TheBestLinearMapHasTheLossWorkedOutByHand) {
   const double d = 5;
   const double u = std::tgamma(d / 2) / (std::sqrt(3.14159265358979) * std::tgamma((d + 1) / 2));
   const Mean loss =
-      score_of(evaluate(difference(5, 2, 8, PointsFrom::kOrthonormal), 4000), "best_linear_map")
+      score_of(evaluate(difference(5, 2, 8, PointsFrom::kOrthonormal), 4000, {"best_linear_map"}),
+               "best_linear_map")
           .loss;
   EXPECT_NEAR(loss.mean, 1 - u * u, 5 * loss.sem);
   EXPECT_LT(loss.sem, .01);

@@ -1,11 +1,20 @@
 // The examples of an in-context prompt as matrices, for the linear algebra of the tests.
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
+#include "core/linear_algebra.h"
 #include "tasks/in_context.h"
 
 namespace headroom {
+
+// The w of least squares with x w = y.
+inline Eigen::VectorXd fitted(const Eigen::MatrixXd& x, const Eigen::VectorXd& y) {
+  const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows = x;
+  const auto n = static_cast<std::size_t>(x.rows()), d = static_cast<std::size_t>(x.cols());
+  const std::vector<double> w = least_squares({rows.data(), n, d, d}, {y.data(), n});
+  return Eigen::Map<const Eigen::VectorXd>(w.data(), x.cols());
+}
 
 struct Pairs {
   Eigen::MatrixXd x;
@@ -21,8 +30,7 @@ struct Pairs {
         x(row, static_cast<Eigen::Index>(c)) = prompt.x(i, c);
     }
   }
-  // The w of least squares with x w = y.
-  Eigen::VectorXd fitted() const { return x.colPivHouseholderQr().solve(y); }
+  Eigen::VectorXd fitted() const { return headroom::fitted(x, y); }
 };
 
 }  // namespace headroom

@@ -16,7 +16,8 @@ constexpr PointsFrom kSphere = PointsFrom::kSphere, kOrthonormal = PointsFrom::k
                      kAntipodal = PointsFrom::kAntipodal;
 
 void expect_best_linear(const TaskConfig& config, double loss) {
-  const Mean measured = score_of(evaluate(config, 4000), "best_linear_map").loss;
+  const Mean measured =
+      score_of(evaluate(config, 4000, {"best_linear_map"}), "best_linear_map").loss;
   EXPECT_NEAR(measured.mean, loss, 5 * measured.sem + 1e-10);
   EXPECT_LT(measured.sem, .005);
 }
@@ -90,7 +91,8 @@ TEST(SeparateBaselines, ChanceIsAnyPointWithEqualProbability) {
     for (const Sample& of_point : of_query) EXPECT_LT(of_point.sigmas_from(0.2), 5);
   }
   // Two unequal orthonormal points are 2 apart: loss 2 (1 - 1/N), accuracy 1/N.
-  const Score score = score_of(evaluate(separate(8, 5, 4, kOrthonormal), 2000), "chance");
+  const Score score =
+      score_of(evaluate(separate(8, 5, 4, kOrthonormal), 2000, {"chance"}), "chance");
   EXPECT_NEAR(score.loss.mean, 2 * (1 - 0.2), 5 * score.loss.sem);
   EXPECT_NEAR(score.metrics[0].mean, 0.2, 5 * score.metrics[0].sem);
 }

@@ -128,21 +128,26 @@ TEST(Shifts, LinearOnesStretchXAlongARandomBasis) {
       x.middleRows(8 * item, 8) = a.x;
       stretched.middleRows(8 * item, 8) = b.x;
     }
-    const Eigen::MatrixXd map = x.colPivHouseholderQr().solve(stretched).transpose();
+    Eigen::MatrixXd map(kDim, kDim);
+    for (Eigen::Index i = 0; i < kDim; ++i) map.row(i) = fitted(x, stretched.col(i)).transpose();
     EXPECT_LT((x * map.transpose() - stretched).cwiseAbs().maxCoeff(), 1e-5);
     EXPECT_LT((map - map.transpose()).cwiseAbs().maxCoeff(), 1e-5);
     return map;
   };
-  const auto eigenvalues = [](const Eigen::MatrixXd& map) -> Eigen::VectorXd {
-    return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(map).eigenvalues().reverse();
+  // Of a symmetric map without negative ones.
+  const auto eigenvalues = [](const Eigen::MatrixXd& map) {
+    const auto d = static_cast<std::size_t>(map.rows());
+    return singular_values({map.data(), d, d, d});
   };
   const Eigen::MatrixXd skewed = map_of("skewed_covariance", 1), half = map_of("half_subspace", 1);
   EXPECT_NEAR(skewed.squaredNorm(), kDim, 1e-5);  // E ||x'||^2 = d
   EXPECT_NEAR(half.squaredNorm(), kDim, 1e-5);
   for (Eigen::Index i = 0; i < kDim; ++i) {
-    const double first = eigenvalues(skewed)(0);
-    EXPECT_NEAR(eigenvalues(skewed)(i), first / static_cast<double>(i + 1), 1e-5);
-    EXPECT_NEAR(eigenvalues(half)(i), i < kDim / 2 ? std::sqrt(2) : 0, 1e-5);
+    const double first = eigenvalues(skewed)[0];
+    EXPECT_NEAR(eigenvalues(skewed)[static_cast<std::size_t>(i)],
+                first / static_cast<double>(i + 1), 1e-5);
+    EXPECT_NEAR(eigenvalues(half)[static_cast<std::size_t>(i)], i < kDim / 2 ? std::sqrt(2) : 0,
+                1e-5);
   }
   EXPECT_GT((skewed - map_of("skewed_covariance", 2)).norm(), .1);
   EXPECT_GT((half - map_of("half_subspace", 2)).norm(), .1);
@@ -156,12 +161,14 @@ TEST(Shifts, SubspacesAreUniform) {
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     const ShiftedTask task = shifted(config, "half_subspace", seed);
     const Pairs p = pairs_of(*task.prompts[0], 0);
-    const Eigen::MatrixXd axes =
-        Eigen::JacobiSVD<Eigen::MatrixXd>(p.x, Eigen::ComputeThinV).matrixV().leftCols(2);
-    const Eigen::MatrixXd projector = axes * axes.transpose();
-    diagonal.add(projector(0, 0));
-    beside.add(projector(0, 1));
-    square.add(projector(1, 1) * projector(1, 1));
+    const auto projected = [&](Eigen::Index axis) {  // onto the span of two points
+      const Eigen::MatrixXd axes = p.x.topRows(2).transpose();
+      return Eigen::VectorXd(axes * fitted(axes, Eigen::VectorXd::Unit(4, axis)));
+    };
+    const Eigen::VectorXd first = projected(0), second = projected(1);
+    diagonal.add(first(0));
+    beside.add(first(1));
+    square.add(second(1) * second(1));
   }
   EXPECT_LT(diagonal.sigmas_from(.5), 5);
   EXPECT_LT(beside.sigmas_from(0), 5);
@@ -256,14 +263,13 @@ TEST(Shifts, OrthogonalQueriesAreWhatTheExamplesDoNotReach) {
       ASSERT_LT((b.x.topRows(row) * b.x.row(row).transpose()).norm(), 1e-5);
       ASSERT_NEAR(b.x.row(row).norm(), a.x.row(row).norm(), 1e-5);
       ASSERT_EQ(b.x(row, 5), 0);
-      // What is left of x by the projector that the singular vectors of the examples give.
+      // What is left of x by the best fit from the examples.
       if (k == 0) {
         ASSERT_LT((b.x.row(0) - a.x.row(0)).norm(), 1e-6);
         continue;
       }
-      const Eigen::MatrixXd v =
-          Eigen::JacobiSVD<Eigen::MatrixXd>(a.x.topRows(row), Eigen::ComputeThinV).matrixV();
-      const Eigen::VectorXd x = a.x.row(row).transpose(), rest = x - v * (v.transpose() * x);
+      const Eigen::MatrixXd examples = a.x.topRows(row).transpose();
+      const Eigen::VectorXd x = a.x.row(row).transpose(), rest = x - examples * fitted(examples, x);
       ASSERT_LT((rest.normalized() - b.x.row(row).transpose().normalized()).norm(), 1e-3);
     }
   }
