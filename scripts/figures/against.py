@@ -144,9 +144,10 @@ def draw_panel(axes, panel, names, center):
         points = sorted((x, statistics.fmean(values)) for x, values in at.items())
         points = [(x, y) for x, y in points if y > 0 and math.isfinite(y)]
         if points:
-            # Over the runs, which may lie on it.
-            axes.plot(*zip(*points), color="black", linewidth=0.9, linestyle=draw.DASHES[index % len(draw.DASHES)], zorder=3,
-                      marker="+", markersize=9, markeredgewidth=0.9, label=draw.baseline_label(name))
+            # A level lies behind the runs. One that changes with x lies over them: they may lie on it.
+            level = max(y for _, y in points) < 1.02 * min(y for _, y in points)
+            look = {"color": draw.GREY, "zorder": 1} if level else {"color": "black", "zorder": 3, "marker": "+", "markersize": 9}
+            axes.plot(*zip(*points), linewidth=1, linestyle=draw.DASHES[index % len(draw.DASHES)], label=draw.baseline_label(name), **look)
 
 
 def tick(value):

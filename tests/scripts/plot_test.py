@@ -378,6 +378,15 @@ class PlotTest(unittest.TestCase):
         figure = against.picture(panels, x_key, args, found)
         self.assertEqual([text.get_text() for text in figure.axes[0].get_xticklabels()], ["1/8", "1/4", "1/2", "1", "2"])
         draw.plt.close(figure)
+        # A baseline that falls with x is marked and lies over the runs, a level behind them.
+        panel, (figure, axes) = panels[0][1], draw.new(None)
+        panel.baselines = {"gradient_descent_1": {1: [0.6], 2: [0.3]}, "zero": {1: [1.0], 2: [1.001]}}
+        against.draw_panel(axes, panel, {"": "ours"}, "median")
+        lines = {line.get_label(): line for line in axes.lines}
+        self.assertEqual([lines[name].get_marker() for name in ("gradient descent 1", "zero")], ["+", "None"])
+        self.assertLess(lines["zero"].zorder, lines["ours"].zorder)
+        self.assertLess(lines["ours"].zorder, lines["gradient descent 1"].zorder)
+        draw.plt.close(figure)
 
     def test_budget_counts_copies_and_derives_the_key_size(self):
         settings = fake_run.config(4, None)
