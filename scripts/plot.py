@@ -150,8 +150,8 @@ def print_table(rows, baselines):
 
 def examples(args):
     figure, axes = draw.new(args.title)
-    crosses, baselines, drawn, lowest = [], {}, 0, math.inf
-    for index, (label, members) in enumerate(runs.group(runs.find(args.dirs), ())):
+    crosses, baselines, drawn, lowest, found = [], {}, 0, math.inf, runs.find(args.dirs)
+    for index, (label, members) in enumerate(runs.group(found, ())):
         series = []
         for run in members:
             rows = run.rows("eval_positions.csv")
@@ -179,6 +179,8 @@ def examples(args):
         axes.plot([x for x, _ in points], [max(y, 1e-300) for _, y in points], color=draw.GREY, linewidth=1.1, zorder=1,
                   linestyle=draw.DASHES[index % len(draw.DASHES)], label=draw.baseline_label(name))
         highest = max(highest, *(y for _, y in points)) if points else highest
+    if args.published:
+        lowest = min([lowest, *published_examples(axes, args.published, found)])
     axes.set_ylim(lowest / 2, min(highest * 1.2, 20))
     for point, look in crosses:
         draw.mark_diverged(axes, [point], look)
@@ -188,6 +190,21 @@ def examples(args):
     axes.set_xlabel("in-context examples")
     axes.set_ylabel("held-out error, normalised")
     draw.save(figure, args.out)
+
+
+def published_examples(axes, path, found):
+    """Draws what transformers are published to reach on the runs' task without a shift; the errors drawn."""
+    rows = [row for row in runs.read_csv(path) if (row.get("method"), row.get("shift")) == ("transformer", "standard")]
+    tasks = {(run.config["task.type"], run.config["task.dim"]) for run in found}
+    points = sorted((runs.number(row["examples"]), runs.number(row["error"])) for row in rows
+                    if (row.get("task.type"), runs.number(row.get("task.dim", ""))) in tasks)
+    if not rows:
+        raise Problem(f"{path}: no such file, or no errors of transformers by examples in it")
+    if not points:
+        note(f"{path}: nothing of this task in this dimension to draw beside")
+        return []
+    axes.plot(*zip(*points), label="published", color="black", linestyle=":", linewidth=1.1, marker="o", markerfacecolor="white", zorder=4)
+    return [error for _, error in points]
 
 
 def against(args):
@@ -263,6 +280,8 @@ def main():
             command.add_argument("--last", type=int, default=10, metavar="K", help="rows of train_median (%(default)s)")
             command.add_argument("--position", metavar="N", help="the error after N in-context examples, or `last`")
             command.add_argument("--published", metavar="CSV", help="numbers to draw beside, as in data/published/")
+        if function is examples:
+            command.add_argument("--published", metavar="CSV", help="errors to draw beside: data/published/garg-in-context.csv")
         if function is curves:
             command.add_argument("--held-out", action="store_true", help="draw eval.csv instead of train.csv")
     args = parser.parse_args()

@@ -17,9 +17,9 @@ points|points|against task.points --lines rank/dim --published data/published/am
 dims|dims|against task.dim --lines model.attention.heads|error against the dimension (same paper, its repository)
 positions|positions positions-concatenated|against model.attention.key_size --panels model.layers --lines model.positions.type --published data/published/amsel-positions.csv|error against rank with positional encodings (same paper)
 identity|identity|identity --published data/published/amsel-identity.csv|angle of W_Q^T W_K to the identity, and its scale, of full-rank heads (same paper)
-in-context-rank|in-context-rank|against rank/dim --baselines zero --published data/published/amsel-in-context.csv|in-context regression against the rank of the heads (same paper, figure 1 of the poster)
+in-context-rank|in-context-rank|against rank/dim --position last --baselines zero --published data/published/amsel-in-context.csv|in-context regression against the rank of the heads (same paper, figure 1 of the poster)
 kuang|kuang|against rank/dim --position last --lines task.dim --published data/published/kuang-rank.csv|in-context regression against rank over dimension (Kuang, Amsel et al. 2025)
-garg|garg|examples|error against in-context examples (Garg et al. 2022)
+garg|garg|examples --published data/published/garg-in-context.csv|error against in-context examples (Garg et al. 2022)
 random-features|=weighted_random|against model.attention.heads --lines task.dim --baselines --published data/published/amsel-random-features.csv|hand-set random heads under their best weights, error against their number (Amsel, Yehudai, Bruna 2025)
 von-oswald|von-oswald|against task.points --baselines gradient_descent_1 --position last|linear attention and a tuned step of gradient descent (von Oswald et al. 2023)
 '

@@ -144,9 +144,10 @@ def draw_panel(axes, panel, names, center):
         points = sorted((x, statistics.fmean(values)) for x, values in at.items())
         points = [(x, y) for x, y in points if y > 0 and math.isfinite(y)]
         if points:
-            # Over the runs, which may lie on it.
-            axes.plot(*zip(*points), color="black", linewidth=0.9, linestyle=draw.DASHES[index % len(draw.DASHES)], zorder=3,
-                      marker="+", markersize=9, markeredgewidth=0.9, label=draw.baseline_label(name))
+            # A level lies behind the runs. One that changes with x lies over them: they may lie on it.
+            level = max(y for _, y in points) < 1.02 * min(y for _, y in points)
+            look = {"color": draw.GREY, "zorder": 1} if level else {"color": "black", "zorder": 3, "marker": "+", "markersize": 9}
+            axes.plot(*zip(*points), linewidth=1, linestyle=draw.DASHES[index % len(draw.DASHES)], label=draw.baseline_label(name), **look)
 
 
 def tick(value):
@@ -171,7 +172,10 @@ def picture(panels, x_key, args, found):
         if all(isinstance(x, (int, float)) and x > 0 for x in xs):
             axes.set_xscale("log", base=2)
             axes.set_xlim(xs[0] / 1.3, xs[-1] * 1.3)
-        shown = xs if len(xs) <= 9 else xs[::2] if (len(xs) - 1) % 2 == 0 else xs[1::2]
+        own = sorted({x for _, panel in panels for line in panel.lines.values() for x in line})
+        other = {x for _, panel in panels for line in panel.published.values() for x in line}
+        # Where there is no room for all: ours, or every other of a common grid.
+        shown = xs if len(xs) <= 9 else own if len(own) <= 9 and not other.issuperset(own) else xs[::2] if (len(xs) - 1) % 2 == 0 else xs[1::2]
         axes.set_xticks(shown, [tick(x) for x in shown])
         axes.minorticks_off()
         axes.set_yscale("log")

@@ -16,6 +16,7 @@ COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#0
 MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
 DASHES = [(0, (6, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1.5)), (0, (6, 2, 1, 2, 1, 2))]
 GREY = "#555555"
+LONGEST_LABEL = 70  # what the narrowest figure is wide enough for
 
 plt.rcParams.update({
     "font.size": 9, "axes.labelsize": 10, "legend.fontsize": 8, "xtick.labelsize": 9, "ytick.labelsize": 9,
@@ -110,14 +111,15 @@ def legend(axes, any_diverged):
     """The legend stands above the axes, where it can hide no data; the figure grows by its height."""
     if any_diverged:
         axes.plot([], [], marker="x", markersize=7, markeredgewidth=2, linestyle="none", color="black", label="diverged")
-    labels = axes.get_legend_handles_labels()[1]
+    handles, labels = axes.get_legend_handles_labels()
     if not labels:
         return
+    labels = [label if len(label) <= LONGEST_LABEL else label[:LONGEST_LABEL - 3] + "..." for label in labels]
     columns = max(1, min(3, len(labels), 78 // (max(map(len, labels)) + 8)))
     rows = -(-len(labels) // columns)
     width, height = axes.figure.get_size_inches()
     axes.figure.set_size_inches(width, height + 0.17 * rows)
-    axes.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncol=columns, borderaxespad=0.2, labelspacing=0.3,
+    axes.legend(handles, labels, loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncol=columns, borderaxespad=0.2, labelspacing=0.3,
                 columnspacing=1.5, handlelength=2.6)
 
 

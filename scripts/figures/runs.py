@@ -147,6 +147,12 @@ def group(runs, ignored):
     seeds = ("name", "seed", "seeds.", "run.", "eval.")
     configs = [{k: v for k, v in run.config.items() if not k.startswith(seeds) and k not in ignored} for run in runs]
     keys = sorted({key for config in configs for key in config})
+    # What is an object in some and null in others is one key: its fields say nothing by themselves.
+    for whole in [key for key in keys if any(other.startswith(key + ".") for other in keys)]:
+        for config in configs:
+            inside = {key: config.pop(key) for key in list(config) if key.startswith(whole + ".")}
+            config[whole] = inside or config.get(whole)
+        keys = [key for key in keys if not key.startswith(whole + ".")]
     varying = [key for key in keys if len({json.dumps(config.get(key)) for config in configs}) > 1]
     groups = {}
     for run, config in zip(runs, configs):
@@ -156,7 +162,13 @@ def group(runs, ignored):
     def by_value(entry):
         return [(0, v, "") if isinstance(v, (int, float)) else (1, 0, str(v)) for v in entry[0]]
 
-    return [(", ".join(f"{short(key, keys)} {plain(value)}" for key, value in zip(varying, values)), members)
+    def text(index, value):
+        objects = [json.dumps(values[index]) for values, _ in groups.values() if isinstance(values[index], dict)]
+        if not objects:
+            return plain(value)
+        return "none" if value is None else "given" if len(set(objects)) == 1 and isinstance(value, dict) else str(value)
+
+    return [(", ".join(f"{short(key, keys)} {text(index, value)}" for index, (key, value) in enumerate(zip(varying, values))), members)
             for values, members in sorted(groups.values(), key=by_value)]
 
 

@@ -16,6 +16,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [HERE, os.path.join(ROOT, "scripts")]
 
 import fake_run  # noqa: E402
+import plot  # noqa: E402
 from figures import against, draw, heads, headline, runs  # noqa: E402
 
 
@@ -324,6 +325,68 @@ class PlotTest(unittest.TestCase):
         groups = runs.group(runs.find([self.folder]), ())
         self.assertEqual([(label, len(members)) for label, members in groups],
                          [("heads 1, key size 16", 1), ("heads 4, key size 4", 2)])
+
+    def test_a_group_with_an_object_where_the_other_has_none(self):
+        plain, staged = fake_run.config(task="linear_regression"), fake_run.config(task="linear_regression")
+        plain["task"]["curriculum"] = None
+        staged["task"]["curriculum"] = {"dims": {"start": 1, "end": 16, "step": 1, "every": 100}}
+        fake_run.make(self.path("a"), plain)
+        fake_run.make(self.path("b"), staged)
+        found = runs.find([self.folder])
+        self.assertEqual([label for label, _ in runs.group(found, ())], ["curriculum none", "curriculum given"])
+        staged["task"]["curriculum"]["dims"]["end"] = 8
+        fake_run.make(self.path("c"), staged)
+        labels = [label for label, _ in runs.group(runs.find([self.folder]), ())]
+        self.assertEqual(labels[0], "curriculum none")
+        self.assertIn("curriculum.dims.end': 8", labels[1] + labels[2])
+
+    def test_a_long_label_is_cut_and_no_entry_leaves_the_figure(self):
+        figure, axes = draw.new("a title")
+        for index in range(6):
+            axes.plot([1, 2], [1, 2], label=f"{index} " + "long " * 40)
+        draw.legend(axes, False)
+        figure.canvas.draw()
+        renderer = figure.canvas.get_renderer()
+        entries = axes.get_legend().get_texts()
+        self.assertEqual([text.get_text()[-8:] for text in entries], ["long ..."] * 6)
+        title = figure._suptitle.get_window_extent(renderer)
+        for text in entries:
+            box = text.get_window_extent(renderer)
+            self.assertTrue(box.x0 >= 0 and box.x1 <= figure.bbox.width and box.y1 <= title.y0, (box, title))
+        draw.plt.close(figure)
+
+    def test_examples_with_published_errors(self):
+        published = os.path.join(ROOT, "data", "published", "garg-in-context.csv")
+        run = fake_run.make(self.path("a"), fake_run.config(task="linear_regression", width=20), positions=41)
+        figure, axes = draw.new(None)
+        self.assertEqual(plot.published_examples(axes, published, runs.find([run])), [0.02, 0.0006])
+        self.assertEqual(list(axes.lines[0].get_xdata()), [20, 40])
+        draw.plt.close(figure)
+        self.plot("examples", run, "--published", published, "-o", self.path("a.png"))
+        self.assert_png(self.path("a.png"))
+        other = fake_run.make(self.path("b"), fake_run.config(task="linear_regression"), positions=11)
+        self.assertIn("nothing of this task", self.plot("examples", other, "--published", published, "-o", self.path("b.png")).stderr)
+        self.assertIn("no errors of transformers", self.plot("examples", other, "--published", self.ARGUMENTS["published"], code=3).stderr)
+
+    def test_ticks_are_ours_where_the_published_grid_is_another(self):
+        for rank in (1, 2, 4, 8, 16):
+            fake_run.make(self.path("runs", str(rank)), fake_run.config(32 // rank, rank, task="linear_regression", width=8), positions=17)
+        args = types.SimpleNamespace(**self.ARGUMENTS | {"x": "rank/dim", "panels": None, "lines": None, "position": "last", "baselines": [],
+                                                         "published": os.path.join(ROOT, "data", "published", "amsel-in-context.csv")})
+        found = runs.find([self.path("runs")])
+        panels, x_key = against.gather(found, args)
+        figure = against.picture(panels, x_key, args, found)
+        self.assertEqual([text.get_text() for text in figure.axes[0].get_xticklabels()], ["1/8", "1/4", "1/2", "1", "2"])
+        draw.plt.close(figure)
+        # A baseline that falls with x is marked and lies over the runs, a level behind them.
+        panel, (figure, axes) = panels[0][1], draw.new(None)
+        panel.baselines = {"gradient_descent_1": {1: [0.6], 2: [0.3]}, "zero": {1: [1.0], 2: [1.001]}}
+        against.draw_panel(axes, panel, {"": "ours"}, "median")
+        lines = {line.get_label(): line for line in axes.lines}
+        self.assertEqual([lines[name].get_marker() for name in ("gradient descent 1", "zero")], ["+", "None"])
+        self.assertLess(lines["zero"].zorder, lines["ours"].zorder)
+        self.assertLess(lines["ours"].zorder, lines["gradient descent 1"].zorder)
+        draw.plt.close(figure)
 
     def test_budget_counts_copies_and_derives_the_key_size(self):
         settings = fake_run.config(4, None)
