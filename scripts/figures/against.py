@@ -109,7 +109,9 @@ def gather(found, args):
         # The lines that ours have; all where there is none, as where the lines are dimensions.
         shared = [(line, row) for line, row in of_panel if line in panels[at].lines]
         for line, row in shared or of_panel:
-            panels[at].published.setdefault(line, {})[of_row(row, x_key)] = runs.number(row["error"])
+            points, x, error = panels[at].published.setdefault(line, {}), of_row(row, x_key), runs.number(row["error"])
+            if points.setdefault(x, error) != error:
+                raise Problem(f"{args.published}: two numbers for one point, {points[x]:g} and {error:g}; --panels and --lines tell them apart")
             panels[at].published_dims.add(of_row(row, DIM))
     if not any(math.isfinite(v) for panel in panels.values() for line in panel.lines.values() for vs in line.values() for v in vs):
         raise Problem("nothing to draw: no run that did not diverge has rows")

@@ -110,7 +110,12 @@ std::string completion_script(const std::string& shell) {
          "  if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]]; then compopt -o nospace "
          "2>/dev/null; fi\n"
          "}\n"
-         "complete -o filenames -F _headroom headroom\n";
+         "complete -o filenames -F _headroom headroom\n" +
+         (shell == "zsh"
+              ? "# Loaded from $fpath by the first completion, it answers that one too.\n"
+                "if [[ ${funcstack[1]} == _headroom ]]; then eval "
+                "\"${_comps[headroom]}\"; fi\n"
+              : "");
 }
 
 // Text as troff takes it: no line that begins with a dot, no escape but ours.

@@ -1,5 +1,7 @@
 #include "kernels/activation.h"
 
+#include <algorithm>
+
 #include "core/parallel.h"
 #include "kernels/rows.h"
 #include "kernels/vector.h"
@@ -9,42 +11,65 @@ namespace {
 
 constexpr float kSqrt2OverPi = 0.7978845608028654f, kCubic = 0.044715f;
 
-// y = f(a, b), element by element; the last vector of a row may be short.
-template <class F>
-void map(Matrix<float> y, Matrix<const float> a, Matrix<const float> b, const F& f) {
-  for (std::size_t i = 0; i < y.rows; ++i) {
-    float* to = y.row(i);
-    const float *x1 = a.row(i), *x2 = b.row(i);
-    std::size_t c = 0;
-    for (; c + kLanes <= y.cols; c += kLanes) store(to + c, f(load(x1 + c), load(x2 + c)));
-    if (const std::size_t rest = y.cols - c; rest > 0)
-      store_part(to + c, f(load_part(x1 + c, rest), load_part(x2 + c, rest)), rest);
-  }
+// body(column, width of its vector or less) for the vectors of a row of `cols`; the last may be
+// short.
+template <class Body>
+void for_each_vector(std::size_t rows, std::size_t cols, const Body& body) {
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t c = 0; c < cols; c += kLanes) body(i, c, std::min(kLanes, cols - c));
+}
+inline Vec get(Matrix<const float> m, std::size_t i, std::size_t c, std::size_t n) {
+  return n == kLanes ? load(m.data + i * m.stride + c) : load_part(m.data + i * m.stride + c, n);
+}
+inline void put(Matrix<float> m, std::size_t i, std::size_t c, std::size_t n, Vec v) {
+  float* to = m.data + i * m.stride + c;
+  n == kLanes ? store(to, v) : store_part(to, v, n);
 }
 
-inline Vec sigmoid(Vec x) { return 1.0f / (1.0f + exp(-x)); }
-inline Vec silu_slope(Vec x) {
-  const Vec s = sigmoid(x);
-  return s * (1.0f + x * (1.0f - s));
-}
-
-// Phi(x) = (1 + erf(x / sqrt(2))) / 2, the density phi(x) beside it.
-struct Normal {
-  Vec distribution, density;
+// f(x) and f'(x): what a use of it leaves out is not computed.
+struct Curve {
+  Vec value, slope;
 };
-Normal normal(Vec x) {
+
+inline Curve relu(Vec x) {  // a NaN stays one: divergence must be seen
+  return {x < 0.0f ? Vec{} : x, x > 0.0f ? broadcast(1.0f) : Vec{}};
+}
+
+// x Phi(x), Phi(x) = (1 + erf(x / sqrt(2))) / 2 and its density phi(x).
+inline Curve gelu(Vec x) {
   const Vec e = exp(-0.5f * x * x);
   const Vec positive = x < 0.0f ? -x : x;
   const Vec tail = 0.5f * scaled_erfc(0.70710678f * positive) * e;  // 1 - Phi(|x|)
-  return {x < 0.0f ? tail : 1.0f - tail, 0.39894228f * e};
+  const Vec distribution = x < 0.0f ? tail : 1.0f - tail, density = 0.39894228f * e;
+  return {x * distribution, distribution + x * density};
 }
 
-// The inner function of tanh's gelu, and its slope.
-inline Vec gelu_tanh_inner(Vec x) { return tanh(kSqrt2OverPi * (x + kCubic * x * x * x)); }
-Vec gelu_tanh_slope(Vec x) {
-  const Vec t = gelu_tanh_inner(x);
+inline Curve gelu_tanh(Vec x) {
+  const Vec t = tanh(kSqrt2OverPi * (x + kCubic * x * x * x));
   const Vec inner = kSqrt2OverPi * (1.0f + 3.0f * kCubic * x * x);
-  return 0.5f * (1.0f + t) + 0.5f * x * (1.0f - t * t) * inner;
+  return {0.5f * x * (1.0f + t), 0.5f * (1.0f + t) + 0.5f * x * (1.0f - t * t) * inner};
+}
+
+// Also the gate of swiglu.
+inline Curve silu(Vec x) {
+  const Vec s = 1.0f / (1.0f + exp(-x));
+  return {x * s, s * (1.0f + x * (1.0f - s))};
+}
+
+// use(curve of f)
+template <class Use>
+void with_curve(Activation f, const Use& use) {
+  switch (f) {
+    case Activation::kRelu:
+      return use([](Vec x) { return relu(x); });
+    case Activation::kGelu:
+      return use([](Vec x) { return gelu(x); });
+    case Activation::kGeluTanh:
+      return use([](Vec x) { return gelu_tanh(x); });
+    case Activation::kSilu:
+    case Activation::kSwiglu:
+      return use([](Vec x) { return silu(x); });
+  }
 }
 
 // The gates of x (n,2F), and the other half.
@@ -57,42 +82,51 @@ Matrix<T> gated(Matrix<T> x) {
   return x.col_range(x.cols / 2, x.cols / 2);
 }
 
+// dx = dy f'(x), and y = f(x) where kAgain.
+template <bool kAgain>
+void differentiate(Activation f, Matrix<float> y, Matrix<float> dx, Matrix<const float> dy,
+                   Matrix<const float> x) {
+  const bool gate = f == Activation::kSwiglu;
+  const Matrix<float> dgates = gate ? gates(dx) : dx, dgated = gate ? gated(dx) : dx;
+  const Matrix<const float> inputs = gate ? gates(x) : x, values = gate ? gated(x) : x;
+  with_curve(f, [&](const auto& curve) {
+    for_each_vector(dy.rows, dy.cols, [&](std::size_t i, std::size_t c, std::size_t n) {
+      const Curve at = curve(get(inputs, i, c, n));
+      const Vec d = get(dy, i, c, n);
+      if (!gate) {
+        put(dgates, i, c, n, d * at.slope);
+        if (kAgain) put(y, i, c, n, at.value);
+        return;
+      }
+      const Vec value = get(values, i, c, n);
+      put(dgates, i, c, n, d * at.slope * value);
+      put(dgated, i, c, n, d * at.value);
+      if (kAgain) put(y, i, c, n, at.value * value);
+    });
+  });
+}
+
 }  // namespace
 
 void activate(Activation f, Matrix<float> y, Matrix<const float> x) {
-  switch (f) {
-    case Activation::kRelu:  // a NaN stays one: divergence must be seen
-      return map(y, x, x, [](Vec v, Vec) { return v < 0.0f ? Vec{} : v; });
-    case Activation::kGelu:
-      return map(y, x, x, [](Vec v, Vec) { return v * normal(v).distribution; });
-    case Activation::kGeluTanh:
-      return map(y, x, x, [](Vec v, Vec) { return 0.5f * v * (1.0f + gelu_tanh_inner(v)); });
-    case Activation::kSilu:
-      return map(y, x, x, [](Vec v, Vec) { return v * sigmoid(v); });
-    case Activation::kSwiglu:
-      return map(y, gates(x), gated(x), [](Vec g, Vec v) { return g * sigmoid(g) * v; });
-  }
+  const bool gate = f == Activation::kSwiglu;
+  const Matrix<const float> inputs = gate ? gates(x) : x, values = gate ? gated(x) : x;
+  with_curve(f, [&](const auto& curve) {
+    for_each_vector(y.rows, y.cols, [&](std::size_t i, std::size_t c, std::size_t n) {
+      const Vec value = curve(get(inputs, i, c, n)).value;
+      put(y, i, c, n, gate ? value * get(values, i, c, n) : value);
+    });
+  });
 }
 
 void activate_backward(Activation f, Matrix<float> dx, Matrix<const float> dy,
                        Matrix<const float> x) {
-  switch (f) {
-    case Activation::kRelu:
-      return map(dx, dy, x, [](Vec d, Vec v) { return v > 0.0f ? d : Vec{}; });
-    case Activation::kGelu:
-      return map(dx, dy, x, [](Vec d, Vec v) {
-        const Normal n = normal(v);
-        return d * (n.distribution + v * n.density);
-      });
-    case Activation::kGeluTanh:
-      return map(dx, dy, x, [](Vec d, Vec v) { return d * gelu_tanh_slope(v); });
-    case Activation::kSilu:
-      return map(dx, dy, x, [](Vec d, Vec v) { return d * silu_slope(v); });
-    case Activation::kSwiglu:
-      map(gates(dx), dy, gates(x), [](Vec d, Vec g) { return d * silu_slope(g); });
-      map(gates(dx), gates(Matrix<const float>(dx)), gated(x), [](Vec d, Vec v) { return d * v; });
-      return map(gated(dx), dy, gates(x), [](Vec d, Vec g) { return d * g * sigmoid(g); });
-  }
+  differentiate<false>(f, {}, dx, dy, x);
+}
+
+void activate_again_and_backward(Activation f, Matrix<float> y, Matrix<float> dx,
+                                 Matrix<const float> dy, Matrix<const float> x) {
+  differentiate<true>(f, y, dx, dy, x);
 }
 
 void activation_forward(View<float, 2> y, View<const float, 2> x, Activation f) {

@@ -11,6 +11,9 @@ void activate(Activation f, Matrix<float> y, Matrix<const float> x);
 // dx = dy f'(x). dx may be dy where they have one size.
 void activate_backward(Activation f, Matrix<float> dx, Matrix<const float> dy,
                        Matrix<const float> x);
+// Both at once, for what kept x alone: they share the exponentials.
+void activate_again_and_backward(Activation f, Matrix<float> y, Matrix<float> dx,
+                                 Matrix<const float> dy, Matrix<const float> x);
 
 // The same for whole layers.
 void activation_forward(View<float, 2> y, View<const float, 2> x, Activation f);

@@ -7,25 +7,22 @@
 
 #include "core/view.h"
 #include "kernels/small_matmul.h"
+#include "kernels/transpose.h"
 #include "kernels/vector.h"
 
 namespace headroom::kernels {
 
 // to (cols, padded) = factor * from^T, zero beyond from.rows.
 inline void transpose_in(float* to, std::size_t padded, Matrix<const float> from, float factor) {
-  for (std::size_t c = 0; c < from.cols; ++c) {
-    float* row = to + c * padded;
-    for (std::size_t i = 0; i < from.rows; ++i) row[i] = factor * from.data[i * from.stride + c];
-    for (std::size_t i = from.rows; i < padded; ++i) row[i] = 0;
-  }
+  transpose(to, padded, from, [&](std::size_t) { return factor; });
+  for (std::size_t c = 0; c < from.cols && from.rows < padded; ++c)
+    std::fill(to + c * padded + from.rows, to + (c + 1) * padded, 0.0f);
 }
 
 // to = from^T with row i times factor(i), from (cols, padded).
 template <class Factor>
 void transpose_out(Matrix<float> to, const float* from, std::size_t padded, const Factor& factor) {
-  for (std::size_t i = 0; i < to.rows; ++i)
-    for (std::size_t c = 0; c < to.cols; ++c)
-      to.data[i * to.stride + c] = factor(i) * from[c * padded + i];
+  transpose(to.data, to.stride, Matrix<const float>(from, to.cols, to.rows, padded), factor);
 }
 
 // to (rows, padded) = from, zero beyond from.cols.

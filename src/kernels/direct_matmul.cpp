@@ -4,6 +4,8 @@
 #include <cassert>
 #include <type_traits>
 
+#include "kernels/transpose.h"
+
 namespace headroom::kernels {
 namespace {
 
@@ -15,10 +17,8 @@ void pack_panel(float* to, Matrix<const float> b, bool transposed, std::size_t j
     for (std::size_t p = 0; p < k; ++p) std::copy_n(b.row(p) + j, count, to + p * kPanel);
     return;
   }
-  for (std::size_t l = 0; l < count; ++l) {
-    const float* from = b.row(j + l);
-    for (std::size_t p = 0; p < k; ++p) to[p * kPanel + l] = from[p];
-  }
+  transpose(to, kPanel, Matrix<const float>(b.row(j), count, k, b.stride),
+            [](std::size_t) { return 1.0f; });
 }
 
 // What becomes of a sum: alpha * sum + beta * c into c at column j, of which the last vector of the

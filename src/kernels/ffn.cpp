@@ -36,15 +36,6 @@ struct Tile {
   static std::size_t floats(Activation f) { return (2 * inputs_a_unit(f) + 2) * kRows * kUnits; }
 };
 
-void activate_tile(Activation f, const Tile& tile) {
-  const PhaseScope scope(Phase::kActivation);
-  activate(f, tile.unit, tile.input);
-}
-void activate_tile_backward(Activation f, const Tile& tile) {
-  const PhaseScope scope(Phase::kActivation);
-  activate_backward(f, tile.dinput, tile.dunit, tile.input);
-}
-
 // Units first .. first + count - 1, of all units, as rows of W1 or columns of a tile: one range, or
 // the gates' and the others'.
 struct Units {
@@ -55,9 +46,15 @@ struct Units {
   void for_each_part(const Body& body) const {
     for (std::size_t i = 0; i < inputs; ++i) body(i * all + first, i * count);
   }
+  // Their inputs, of `n` rows from `row`: the inputs of all rows to one tile of units are together.
+  template <class T>
+  Matrix<T> kept(View<T, 2> hidden, std::size_t row, std::size_t n) const {
+    const std::size_t cols = inputs * count;
+    return {hidden.data + hidden.dims[0] * inputs * first + row * cols, n, cols, cols};
+  }
 };
 
-// Product is matmul, or matmul_unrecorded in backward.
+// Product is matmul, or matmul_unrecorded for what was computed before.
 template <class Product>
 void compute_inputs(Matrix<float> to, Matrix<const float> x, const FfnWeights<const float>& w,
                     const Units& u, const Product& product) {
@@ -93,14 +90,19 @@ FfnShape shape_of(View<const float, 2> x, const FfnWeights<const float>& w, Acti
 
 bool fused_ffn_pays(const FfnShape& s) { return s.width <= 256; }  // by measurement
 
+bool keeping_hidden_pays(const FfnShape& s) {  // by measurement
+  constexpr std::size_t kInCache = 1 << 18;
+  return s.width >= 128 || s.rows * inputs_a_unit(s.activation) * s.hidden <= kInCache;
+}
+
 std::size_t fused_ffn_scratch(const FfnShape& s) { return Tile::floats(s.activation); }
 
 std::size_t fused_ffn_partials(const FfnShape& s) {
   return row_groups(s.rows).groups() * Share::floats(s);
 }
 
-void fused_ffn_forward(View<float, 2> y, View<const float, 2> x, const FfnWeights<const float>& w,
-                       Activation f, View<float, 2> workers) {
+void fused_ffn_forward(View<float, 2> y, View<float, 2> hidden, View<const float, 2> x,
+                       const FfnWeights<const float>& w, Activation f, View<float, 2> workers) {
   const FfnShape s = shape_of(x, w, f);
   constexpr std::size_t kForwardRows = 128;  // more tiles: nothing is added up across them
   parallel_rows(s.rows, kForwardRows, [&](std::size_t first, std::size_t count) {
@@ -108,8 +110,12 @@ void fused_ffn_forward(View<float, 2> y, View<const float, 2> x, const FfnWeight
     for (std::size_t unit = 0; unit < s.hidden; unit += kUnits) {
       const Units u{unit, std::min(kUnits, s.hidden - unit), s.hidden, inputs_a_unit(f)};
       const Tile tile(workers[worker()], count, u.count, f);
-      compute_inputs(tile.input, x.range(first, count), w, u, matmul);
-      activate_tile(f, tile);
+      const Matrix<float> input = hidden.empty() ? tile.input : u.kept(hidden, first, count);
+      compute_inputs(input, x.range(first, count), w, u, matmul);
+      {
+        const PhaseScope scope(Phase::kActivation);
+        activate(f, tile.unit, input);
+      }
       matmul(out, tile.unit, Transpose::kNo, Matrix<const float>(w.down).col_range(unit, u.count),
              Transpose::kYes, 1.0f, unit == 0 ? 0.0f : 1.0f);
     }
@@ -118,8 +124,9 @@ void fused_ffn_forward(View<float, 2> y, View<const float, 2> x, const FfnWeight
 }
 
 void fused_ffn_backward(View<float, 2> dx, const FfnWeights<float>& dw, View<const float, 2> dy,
-                        View<const float, 2> x, const FfnWeights<const float>& w, Activation f,
-                        View<float, 1> partials, View<float, 2> workers) {
+                        View<const float, 2> x, View<const float, 2> hidden,
+                        const FfnWeights<const float>& w, Activation f, View<float, 1> partials,
+                        View<float, 2> workers) {
   const FfnShape s = shape_of(x, w, f);
   const RowGroups groups = row_groups(s.rows);
   const std::size_t inputs = inputs_a_unit(f), share_size = Share::floats(s);
@@ -134,13 +141,17 @@ void fused_ffn_backward(View<float, 2> dx, const FfnWeights<float>& dw, View<con
         const Matrix<const float> in = x.range(first, count), dout = dy.range(first, count);
         const Matrix<float> din = dx.range(first, count);
         const Tile tile(workers[worker()], count, u.count, f);
-        compute_inputs(tile.input, in, w, u, matmul_unrecorded);
-        activate_tile(f, tile);
-        matmul(Matrix<float>(share.down).col_range(unit, u.count), dout, Transpose::kYes, tile.unit,
-               Transpose::kNo, 1.0f, more_rows);
+        const Matrix<const float> input =
+            hidden.empty() ? Matrix<const float>(tile.input) : u.kept(hidden, first, count);
+        if (hidden.empty()) compute_inputs(tile.input, in, w, u, matmul_unrecorded);
         matmul(tile.dunit, dout, Transpose::kNo,
                Matrix<const float>(w.down).col_range(unit, u.count), Transpose::kNo, 1.0f, 0.0f);
-        activate_tile_backward(f, tile);
+        {
+          const PhaseScope scope(Phase::kActivation);
+          activate_again_and_backward(f, tile.unit, tile.dinput, tile.dunit, input);
+        }
+        matmul(Matrix<float>(share.down).col_range(unit, u.count), dout, Transpose::kYes, tile.unit,
+               Transpose::kNo, 1.0f, more_rows);
         u.for_each_part([&](std::size_t row, std::size_t col) {
           const Matrix<float> part = tile.dinput.col_range(col, u.count);
           matmul(share.up.range(row, u.count), part, Transpose::kYes, in, Transpose::kNo, 1.0f,

@@ -1,6 +1,6 @@
-// The feed-forward layer of narrow models in one piece: y = f(x W1^T + b1) W2^T + b2. Its hidden
-// units are computed tile by tile and never lie in memory; backward computes them again, which
-// costs a sixth of the products and saves reading and writing them (n,F) several times.
+// The feed-forward layer of narrow models in one piece: y = f(x W1^T + b1) W2^T + b2, tile by tile.
+// Of the hidden units at most their inputs are kept for backward; otherwise it computes these
+// again, a sixth of the products.
 #pragma once
 
 #include "core/activation_type.h"
@@ -15,8 +15,11 @@ struct FfnShape {
 };
 
 // Whether the fused layer beats its parts: the sums of its weight gradients must be small beside
-// the hidden units, and computing these again must cost less than fetching them.
+// the hidden units.
 bool fused_ffn_pays(const FfnShape& s);
+// Whether the units' inputs are fetched faster than computed: where sums are long, or all is in
+// cache.
+bool keeping_hidden_pays(const FfnShape& s);
 // Floats of one worker's buffers, and of the row groups' shares of the weight gradients.
 std::size_t fused_ffn_scratch(const FfnShape& s);
 std::size_t fused_ffn_partials(const FfnShape& s);
@@ -27,12 +30,14 @@ struct FfnWeights {
   View<T, 2> down, down_bias;  // (C,F), (1,C) or no rows
 };
 
-// workers (threads, fused_ffn_scratch).
-void fused_ffn_forward(View<float, 2> y, View<const float, 2> x, const FfnWeights<const float>& w,
-                       Activation f, View<float, 2> workers);
-// dx is written, dw accumulates. partials (fused_ffn_partials).
+// hidden (n,F), twice F with swiglu: the units' inputs, in an order of the kernel's own, for
+// backward; or empty. workers (threads, fused_ffn_scratch).
+void fused_ffn_forward(View<float, 2> y, View<float, 2> hidden, View<const float, 2> x,
+                       const FfnWeights<const float>& w, Activation f, View<float, 2> workers);
+// dx is written, dw accumulates. hidden: as forward left it. partials (fused_ffn_partials).
 void fused_ffn_backward(View<float, 2> dx, const FfnWeights<float>& dw, View<const float, 2> dy,
-                        View<const float, 2> x, const FfnWeights<const float>& w, Activation f,
-                        View<float, 1> partials, View<float, 2> workers);
+                        View<const float, 2> x, View<const float, 2> hidden,
+                        const FfnWeights<const float>& w, Activation f, View<float, 1> partials,
+                        View<float, 2> workers);
 
 }  // namespace headroom::kernels

@@ -66,7 +66,7 @@ BranchCache<S> branch_cache(Arena<S>& a, const ModelConfig& c, std::size_t rows)
 }
 
 template <class S>
-BlockCache<S> block_cache(Arena<S>& a, const ModelConfig& c, const BlockPlan& plan) {
+BlockCache<S> block_cache(Arena<S>& a, const ModelConfig& c, const BlockPlan& plan, bool training) {
   BlockCache<S> cache;
   cache.attention = attention_cache(a, c, plan.attention, plan.batch, plan.tokens, plan.keys());
   cache.branch1 = branch_cache(a, c, plan.rows());
@@ -76,7 +76,7 @@ BlockCache<S> block_cache(Arena<S>& a, const ModelConfig& c, const BlockPlan& pl
     cache.cross_branch = branch_cache(a, c, plan.rows());
   }
   if (c.ffn.width > 0) {
-    cache.ffn = ffn_cache(a, c, plan.rows());
+    cache.ffn = ffn_cache(a, c, plan.rows(), training);
     cache.ffn_branch = branch_cache(a, c, plan.rows());
   }
   return cache;

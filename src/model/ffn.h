@@ -19,11 +19,10 @@ struct FfnParams {
   View<S, 2> down_bias;  // (1, C), or (0, C)
 };
 
-// Empty where the fused kernel computes the hidden units again.
 template <class S>
 struct FfnCache {
-  View<S, 2> hidden;     // (n, F) before the activation, swiglu: (n, 2F)
-  View<S, 2> activated;  // (n, F)
+  View<S, 2> hidden;  // (n, F) before the activation, swiglu: (n, 2F); fused: where it pays to keep
+  View<S, 2> activated;  // (n, F); fused: empty
 };
 
 inline kernels::FfnShape ffn_shape(const ModelConfig& c, std::size_t rows) {
@@ -76,8 +75,12 @@ FfnParams<S> ffn_params(Binder<S>& b, const ModelConfig& c, const std::string& n
 }
 
 template <class S>
-FfnCache<S> ffn_cache(Arena<S>& a, const ModelConfig& c, std::size_t rows) {
-  if (runs_fused<S>(c, rows)) return {};
+FfnCache<S> ffn_cache(Arena<S>& a, const ModelConfig& c, std::size_t rows, bool training) {
+  if (runs_fused<S>(c, rows))
+    return {training && kernels::keeping_hidden_pays(ffn_shape(c, rows))
+                ? a.take(rows, ffn_hidden(c))
+                : View<S, 2>(),
+            View<S, 2>()};
   return {a.take(rows, ffn_hidden(c)), a.take(rows, c.ffn.width)};
 }
 
@@ -110,8 +113,8 @@ void ffn_forward(const ModelConfig& c, View<S, 2> y, const FfnCache<S>& cache,
                  const FfnScratch<S>& scratch, View<const S, 2> x, const FfnParams<S>& p) {
   if constexpr (std::is_same_v<S, float>) {
     if (runs_fused<S>(c, x.dims[0]))
-      return ops::fused_ffn_forward(y, x, {p.up, p.up_bias, p.down, p.down_bias}, c.ffn.activation,
-                                    scratch.workers);
+      return ops::fused_ffn_forward(y, cache.hidden, x, {p.up, p.up_bias, p.down, p.down_bias},
+                                    c.ffn.activation, scratch.workers);
   }
   ops::linear_forward<S>(cache.hidden, x, p.up, p.up_bias, 1.0);
   ops::activation_forward<S>(cache.activated, View<const S, 2>(cache.hidden), c.ffn.activation);
@@ -126,8 +129,8 @@ void ffn_backward(const ModelConfig& c, View<S, 2> dx, const FfnParams<S>& dp,
   if constexpr (std::is_same_v<S, float>) {
     if (runs_fused<S>(c, x.dims[0]))
       return ops::fused_ffn_backward(dx, {dp.up, dp.up_bias, dp.down, dp.down_bias}, dy, x,
-                                     {p.up, p.up_bias, p.down, p.down_bias}, c.ffn.activation,
-                                     scratch.partials, scratch.workers);
+                                     cache.hidden, {p.up, p.up_bias, p.down, p.down_bias},
+                                     c.ffn.activation, scratch.partials, scratch.workers);
   }
   const View<const S, 2> activated = cache.activated, dactivated = scratch.dactivated,
                          dhidden = scratch.dhidden;

@@ -53,6 +53,7 @@ struct Model<S>::Impl {
   ModelConfig config;
   ModelIo io;
   std::size_t max_batch;
+  std::size_t at_once;  // sequences that `whole` holds
   bool training;
   bool inspected;
   std::size_t n_threads;
@@ -61,7 +62,8 @@ struct Model<S>::Impl {
   View<S, 1> flat_params, flat_grads;
   TransformerParams<S> params, grads;
   Activations<S> whole;
-  std::size_t whole_sites = 0;  // attention layers whose input is that of the last forward
+  Arena<S> part_outputs_memory;  // of more sequences than that
+  std::size_t whole_sites = 0;   // attention layers whose input is that of the last forward
   Slices slices{0, 1};
   std::vector<Activations<S>> of_worker;  // of a slice, one a thread
   Arena<S> share_memory;
@@ -75,6 +77,16 @@ struct Model<S>::Impl {
     transformer_cache(a.cache, measure, config, io, items, io.tokens, io.queries, workers, training,
                       inspected);
     return measure.used();
+  }
+  // How many sequences are in memory at once. A batch whose activations would be large goes through
+  // the model in parts of about equal size, one after the other, with all threads at each.
+  std::size_t items_of_part() {
+    constexpr std::size_t kLarge = 1 << 25;  // elements: 128 MB of float
+    constexpr std::size_t kPartRows = 1536;  // enough to keep many threads busy
+    if (measured(whole, max_batch, n_threads) <= kLarge) return max_batch;
+    const std::size_t rows = max_batch * (io.tokens + io.queries),
+                      parts = std::max<std::size_t>(1, rows / kPartRows);
+    return (max_batch + parts - 1) / parts;
   }
   void plan(Activations<S>& a, std::size_t items, std::size_t workers) {
     a.memory = Arena<S>(measured(a, items, workers));
@@ -98,7 +110,7 @@ struct Model<S>::Impl {
 
   void lay_out(Activations<S>& a, std::size_t workers, View<const S, 3> input,
                View<const S, 3> query) {
-    assert(input.dims[0] <= max_batch && input.dims[1] <= io.tokens);
+    assert(input.dims[0] <= at_once && input.dims[1] <= io.tokens);
     assert(query.empty() == (io.queries == 0) && query.dims[1] <= io.queries);
     assert(static_cast<std::size_t>(threads()) <= n_threads);  // each has its scratch
     if (input.dims[0] == a.batch && input.dims[1] == a.tokens && query.dims[1] == a.queries) return;
@@ -126,9 +138,10 @@ void check_memory(std::size_t n_parameters, std::size_t n_activations, std::size
                  "the model with " + batch + " at once (" + bytes_text(of_parameters) +
                      (training ? " of parameters and gradients, " : " of parameters, ") +
                      bytes_text(of_activations) + " of activations)",
-                 large_batch ? "a smaller train.batch (or more train.accumulate), eval.batch or "
-                               "task.points needs less"
-                             : "a smaller model.width, model.layers or fewer heads need less");
+                 large_batch && sequences == 1 ? "shorter sequences (task.points) need less"
+                 : large_batch ? "a smaller train.batch (or more train.accumulate), eval.batch or "
+                                 "task.points needs less"
+                               : "a smaller model.width, model.layers or fewer heads need less");
 }
 
 }  // namespace
@@ -144,13 +157,14 @@ Model<S>::Model(const ModelConfig& config, const ModelIo& io, std::size_t max_ba
   m.training = training;
   m.inspected = inspected;
   m.n_threads = static_cast<std::size_t>(threads());
+  m.at_once = inspected ? max_batch : m.items_of_part();
   Binder<S> declare(m.table);
   transformer_params(declare, m.config, io);
   const std::size_t n = m.table.size();
   Arena<S> measure;
   (void)measure.take(n);
   if (training) (void)measure.take(n);
-  check_memory<S>(measure.used(), m.measured(m.whole, max_batch, m.n_threads), max_batch, training);
+  check_memory<S>(measure.used(), m.measured(m.whole, m.at_once, m.n_threads), m.at_once, training);
   m.memory = Arena<S>(measure.used());
   m.flat_params = m.memory.take(n);
   Binder<S> bind(m.flat_params.data);
@@ -160,7 +174,13 @@ Model<S>::Model(const ModelConfig& config, const ModelIo& io, std::size_t max_ba
     Binder<S> bind_grads(m.flat_grads.data);
     m.grads = transformer_params(bind_grads, m.config, io);
   }
-  m.plan(m.whole, max_batch, m.n_threads);
+  m.plan(m.whole, m.at_once, m.n_threads);
+  if (m.at_once < max_batch) {
+    const std::size_t outputs = io.queries > 0 ? io.queries : io.tokens;
+    Arena<S> outputs_measure;
+    (void)outputs_measure.take(max_batch, outputs, io.output_dim);
+    m.part_outputs_memory = Arena<S>(outputs_measure.used());
+  }
   if (training && !inspected) m.plan_slices();
 }
 
@@ -182,17 +202,39 @@ View<S, 1> Model<S>::grads() {
 
 template <class S>
 std::size_t Model<S>::memory_bytes() const {
-  std::size_t n =
-      impl_->memory.capacity() + impl_->whole.memory.capacity() + impl_->share_memory.capacity();
+  std::size_t n = impl_->memory.capacity() + impl_->whole.memory.capacity() +
+                  impl_->part_outputs_memory.capacity() + impl_->share_memory.capacity();
   for (const Activations<S>& a : impl_->of_worker) n += a.memory.capacity();
   return sizeof(S) * n;
 }
 
 template <class S>
+std::size_t Model<S>::items_at_once() const {
+  return impl_->at_once;
+}
+
+template <class S>
 View<const S, 3> Model<S>::forward(View<const S, 3> input, View<const S, 3> query) {
-  impl_->lay_out(impl_->whole, impl_->n_threads, input, query);
-  impl_->whole_sites = std::numeric_limits<std::size_t>::max();
-  return transformer_forward(impl_->config, impl_->whole.cache, input, query, impl_->params);
+  Impl& m = *impl_;
+  m.whole_sites = std::numeric_limits<std::size_t>::max();
+  const auto part = [&](std::size_t first, std::size_t n) {
+    const View<const S, 3> in = input.range(first, n),
+                           asks = query.empty() ? query : query.range(first, n);
+    m.lay_out(m.whole, m.n_threads, in, asks);
+    return transformer_forward(m.config, m.whole.cache, in, asks, m.params);
+  };
+  const std::size_t items = input.dims[0];
+  assert(items <= m.max_batch);
+  if (items <= m.at_once) return part(0, items);
+  m.part_outputs_memory.rewind(0);
+  View<S, 3> all;
+  for (std::size_t first = 0; first < items; first += m.at_once) {
+    const std::size_t n = std::min(m.at_once, items - first);
+    const View<const S, 3> out = part(first, n);
+    if (first == 0) all = m.part_outputs_memory.take(items, out.dims[1], out.dims[2]);
+    std::copy_n(out.data, out.size(), all.range(first, n).data);
+  }
+  return all;
 }
 
 template <class S>
@@ -271,8 +313,15 @@ double Model<S>::gradient(View<const S, 3> input, View<const S, 3> query, View<S
                           const SliceLoss& loss) {
   Impl& m = *impl_;
   if (m.slices.count == 1) {
-    const double all = loss(0, forward(input, query), doutput);
-    backward(input, doutput, query);
+    double all = 0;
+    for (std::size_t first = 0; first < input.dims[0]; first += m.at_once) {
+      const std::size_t n = std::min(m.at_once, input.dims[0] - first);
+      const View<const S, 3> in = input.range(first, n),
+                             asks = query.empty() ? query : query.range(first, n);
+      const View<S, 3> dout = doutput.range(first, n);
+      all += loss(first, forward(in, asks), dout);
+      backward(in, dout, asks);
+    }
     return all;
   }
   const std::size_t items = input.dims[0], size = m.slices.items;

@@ -53,20 +53,24 @@ class Model {
   View<S, 1> grads();
   std::size_t memory_bytes() const;  // of parameters, gradients and activations
 
+  // The most sequences whose activations lie in memory together: max_batch, or less of a large
+  // model, which takes more in parts of that size. Of the shapes alone.
+  std::size_t items_at_once() const;
+
   // input (B,T,D), B <= max_batch, T <= io.tokens; query (B,Q,D), Q <= io.queries, where the task
   // asks with tokens of their own, else empty. Returns the output (B,T,O), or (B,Q,O) with queries,
   // valid until the next forward.
   View<const S, 3> forward(View<const S, 3> input, View<const S, 3> query = {});
-  // Adds the gradient of the last forward, of the same input and query, to grads(). doutput, as the
-  // output, is the loss's gradient by it.
+  // Adds the gradient of the last forward, of the same input and query, B <= items_at_once(), to
+  // grads(). doutput, as the output, is the loss's gradient by it.
   void backward(View<const S, 3> input, View<const S, 3> doutput, View<const S, 3> query = {});
 
   // Forward, loss and backward of a batch, input and query as above: adds the gradient to grads()
   // and returns the sum of what `loss` returns. loss(first, output, doutput) is asked for the items
   // from `first` on and writes their part of doutput, (B,T,O) or (B,Q,O). Several threads may ask
   // at once: a small model goes through its batch in slices, each from end to end in one thread's
-  // cache. The slices depend on the shapes alone, and their gradients and losses are added in
-  // order.
+  // cache. A large model goes through it in parts of items_at_once(). Both depend on the shapes
+  // alone, and gradients and losses are added in order.
   using SliceLoss = std::function<double(std::size_t, View<const S, 3>, View<S, 3>)>;
   double gradient(View<const S, 3> input, View<const S, 3> query, View<S, 3> doutput,
                   const SliceLoss& loss);

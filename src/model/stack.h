@@ -96,7 +96,7 @@ void stack_cache(StackCache<S>& cache, Arena<S>& a, const ModelConfig& c, const 
     if (cache.rotary.data != nullptr) fill_rotary(cache.rotary);
   }
   cache.layers.resize(c.layers);
-  for (BlockCache<S>& layer : cache.layers) layer = block_cache(a, c, plan);
+  for (BlockCache<S>& layer : cache.layers) layer = block_cache(a, c, plan, training);
   if (*c.norm.final_norm) {
     cache.final_norm = norm_cache(a, c, plan.rows());
     cache.final_out = a.take(plan.rows(), c.width);

@@ -56,7 +56,7 @@ std::vector<RecentUpdate> RecentUpdates::rows() const {
 
 json::Value divergence_value(std::uint64_t step, const std::string& what, const std::string& again,
                              const std::string& checkpoint, const RecentUpdates& recent,
-                             Model<float>& model) {
+                             Model<float>& model, const std::optional<Batch>& items) {
   json::Value root;
   const auto text_or_null = [](const std::string& text) {
     return text.empty() ? json::Value() : json::text(text);
@@ -76,10 +76,14 @@ json::Value divergence_value(std::uint64_t step, const std::string& what, const 
   json::add(root, "updates", json::Value(std::move(updates)));
 
   std::vector<Layer> layers;
-  for (const StreamRecord<float>& record : model.stream()) {
-    Layer& layer = layer_named(layers, record.name);
-    layer.has_stream = true;
-    layer.stream.add({record.rows.data, record.rows.size()});
+  for (std::size_t first = 0; items && first < items->items(); first += model.items_at_once()) {
+    const Batch part = items->range(first, std::min(model.items_at_once(), items->items() - first));
+    model.forward(part.input, part.query);
+    for (const StreamRecord<float>& record : model.stream()) {
+      Layer& layer = layer_named(layers, record.name);
+      layer.has_stream = true;
+      layer.stream.add({record.rows.data, record.rows.size()});
+    }
   }
   json::Array tensors;
   for (const ParamRow& row : model.table().rows()) {

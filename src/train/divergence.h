@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/json.h"
 #include "model/model.h"
+#include "tasks/task.h"
 
 namespace headroom {
 
@@ -37,11 +39,11 @@ class RecentUpdates {
 
 // The content of divergence.json: `what` and step; `again`, the command that takes the update
 // again; the last good checkpoint ("": none); the recent updates; by layer the largest finite
-// absolute values of parameters, gradients and (behind the layer, of the model's last forward) the
-// residual stream; by tensor the same and how many entries of parameter and gradient are not
-// finite. The model's gradients must be those of the update that went wrong.
+// absolute values of parameters, gradients and (behind the layer, of a forward of `items`, where
+// there are any) the residual stream; by tensor the same and how many entries of parameter and
+// gradient are not finite. The model's gradients must be those of the update that went wrong.
 json::Value divergence_value(std::uint64_t step, const std::string& what, const std::string& again,
                              const std::string& checkpoint, const RecentUpdates& recent,
-                             Model<float>& model);
+                             Model<float>& model, const std::optional<Batch>& items);
 
 }  // namespace headroom

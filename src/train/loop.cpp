@@ -173,11 +173,9 @@ void Training::write_divergence(const std::string& what) {
     const std::span<const float> grads = model_.grads().flat();
     recent_.last().grad_norm = GradientMeter<float>(grads.size()).measure(grads).norm;
   }
-  if (in_update) {  // a small model's gradient leaves no whole residual stream behind
-    const Batch items =
-        front_of(batch_.views, task_->shape(task_->stage(recent_.last().step))).range(0, part_);
-    model_.forward(items.input, items.query);
-  }
+  std::optional<Batch> items;
+  if (in_update)
+    items = front_of(batch_.views, task_->shape(task_->stage(recent_.last().step))).range(0, part_);
   const std::string checkpoint =
       saved_step_ ? "checkpoints/" + checkpoint_name(*saved_step_) : std::string();
   std::string again;
@@ -190,7 +188,7 @@ void Training::write_divergence(const std::string& what) {
   try {
     write_file_atomically(job_.out / kDivergenceFile,
                           json::write(divergence_value(state_.step + (in_update ? 1 : 0), what,
-                                                       again, checkpoint, recent_, model_)) +
+                                                       again, checkpoint, recent_, model_, items)) +
                               "\n");
     log_.info((job_.out / kDivergenceFile).string() + " holds the last updates and what was large" +
               (again.empty() ? "" : "; the same update again: " + again));

@@ -101,10 +101,15 @@ TEST_F(TrustCases, MoreMemoryThanThereIsIsSaidBeforeItIsTaken) {
               "model.attention.heads=4" +
               (std::string(command) == "train" ? " --out run" : ""));
     expect_line(r, 2,
-                {"the model with 1000000 sequences at once", " of activations) needs ",
-                 " are available; a smaller train.batch"});
+                {"the model with 1 sequence at once", " of activations) needs ",
+                 " are available; shorter sequences (task.points)"});
     EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
   }
+  expect_line(
+      shell("$H train config.json --out run --set task.points=300 --set train.batch=1000 --set "
+            "model.attention.heads=60000 --set model.attention.key_size=1 --set "
+            "model.attention.value_size=1 --set model.attention.copies=40"),
+      2, {"the model with 6 sequences at once", " are available; a smaller train.batch"});
   expect_line(
       shell("$H train config.json --out run --set model.width=65536 --set model.layers=1024 "
             "--set model.attention.copies=64"),

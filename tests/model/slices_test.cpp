@@ -29,11 +29,12 @@ template <class S>
 struct Job {
   testing::ModelCase c;
   Model<S> model;
-  Arena<S> memory{1 << 16};
+  Arena<S> memory{1 << 17};
   View<S, 3> input, doutput;
 
-  explicit Job(std::size_t batch, std::size_t most)
-      : c(testing::base_case("slices", Mask::kNone)), model(c.config, c.io, most) {
+  Job(std::size_t batch, std::size_t most,
+      const testing::ModelCase& model_case = testing::base_case("slices", Mask::kNone))
+      : c(model_case), model(c.config, c.io, most) {
     std::vector<float> drawn(model.table().size());
     init_params(model.table(), 3, View<float, 1>(drawn.data(), {drawn.size()}));
     std::copy(drawn.begin(), drawn.end(), model.params().data);
@@ -104,6 +105,39 @@ TEST(Slices, ASmallerBatchLeavesNothingOfALargerOne) {
   EXPECT_EQ(small.calls, 2u);
   EXPECT_EQ(large.grads(), small.grads());
   EXPECT_NE(large.grads(), all);
+}
+
+// 960 items of 5 tokens and 60 layers of width 16: parts of 320 items.
+constexpr std::size_t kManyItems = 960, kPart = 320;
+
+testing::ModelCase large_case() {
+  testing::ModelCase c = testing::base_case("parts", Mask::kNone);
+  c.config.width = 16;
+  c.config.layers = 60;
+  c.config.ffn.width = 16;
+  return c;
+}
+
+TEST(Parts, OfALargeModelAddUp) {
+  Job<float> whole(kManyItems, kManyItems, large_case()), part(kPart, kPart, large_case());
+  ASSERT_EQ(whole.model.items_at_once(), kPart);
+  ASSERT_EQ(part.model.items_at_once(), kPart);
+  EXPECT_LT(whole.model.memory_bytes(), part.model.memory_bytes() * 11 / 10);
+  const double loss = whole.gradient();
+  EXPECT_EQ(whole.calls, 3u);
+  double sum = 0;
+  for (std::size_t first = 0; first < kManyItems; first += kPart)
+    sum += part.model.gradient(whole.input.range(first, kPart), {}, part.doutput,
+                               [](std::size_t, View<const float, 3> out, View<float, 3> d) {
+                                 return half_square(out, d);
+                               });
+  EXPECT_EQ(loss, sum);
+  EXPECT_EQ(whole.grads(), part.grads());
+  const View<const float, 3> out = whole.model.forward(whole.input);
+  for (std::size_t first = 0; first < kManyItems; first += kPart) {
+    const View<const float, 3> some = part.model.forward(whole.input.range(first, kPart));
+    ASSERT_TRUE(std::equal(some.data, some.data + some.size(), out.range(first, kPart).data));
+  }
 }
 
 }  // namespace headroom::slices_test

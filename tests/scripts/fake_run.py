@@ -23,7 +23,7 @@ def make(path, settings, final=0.1, steps=2000, every=10, diverge_at=None, posit
     os.makedirs(path)
     write(f"{path}/config.json", json.dumps(settings))
     ended = {"exit_reason": "step 300: the loss is nan", "exit_code": 4} if diverge_at else {"exit_reason": "done", "exit_code": 0}
-    write(f"{path}/run.json", json.dumps({"schema": 1, "steps": steps, **ended}))
+    write(f"{path}/run.json", json.dumps({"schema": 1, "start": "2026-11-30T12:08:24Z", "steps": steps, **ended}))
     rows = []
     for step in range(every, steps + 1, every):
         loss = final + (1 - final) / (1 + (step / 150) ** 2)
