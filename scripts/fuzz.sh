@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Fuzzes the readers of what comes from outside: config (with --set), checkpoint, sweep. Builds the fuzzers (preset fuzz,
-# clang, AddressSanitizer and UndefinedBehaviorSanitizer), runs each for a share of the time on one core each, and prints
-# executions and line coverage.
-#   scripts/fuzz.sh [SECONDS]      300 by default, for all of them together
+# Fuzzes the readers of what comes from outside: config (with --set), checkpoint, sweep. Builds the fuzzers (preset fuzz: clang,
+# AddressSanitizer and UndefinedBehaviorSanitizer), runs each for a share of the time on one core, and prints executions, of this
+# run and of all that made the corpus, and the share of the reader's lines that the corpus reaches (preset fuzz-coverage).
+#   scripts/fuzz.sh [SECONDS [READER]...]      300 seconds by default, for all of config, checkpoint and sweep together
 # The corpus grows in build/fuzz/corpus from one run to the next; what breaks a promise lands in build/fuzz/findings, and
 # once fixed belongs in tests/fuzz/findings/READER, where every test run repeats it. Exit 1 if anything was found.
 set -euo pipefail
@@ -10,56 +10,85 @@ cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
 seconds=${1:-300}
-[[ $seconds =~ ^[0-9]+$ && $seconds -ge 3 ]] || fail "expected a number of seconds, at least 3, found '$seconds'"
-need "${build_packages[@]}" clang libomp-dev llvm
-configure fuzz
-cmake --build --preset fuzz
-
-build=$PWD/build/fuzz
-readers=(config checkpoint sweep)
+readers=("${@:2}")
+[ ${#readers[@]} -gt 0 ] || readers=(config checkpoint sweep)
+[[ $seconds =~ ^[0-9]+$ && $seconds -ge ${#readers[@]} ]] || fail "expected a number of seconds, at least 1 a reader, found '$seconds'"
 # The files whose lines count for a reader.
 files_of() {
   case $1 in
     config) echo src/config/read.cpp src/config/validate.cpp src/core/json.cpp src/core/json_syntax.cpp src/core/fields_read.cpp ;;
     checkpoint) echo src/train/safetensors_read.cpp src/train/checkpoint.cpp ;;
     sweep) echo src/config/sweep.cpp src/config/sweep_axes.cpp src/config/sweep_name.cpp ;;
+    *) fail "no reader '$1'; there are config, checkpoint and sweep" ;;
   esac
 }
+for reader in "${readers[@]}"; do files_of "$reader" >/dev/null; done
+need "${build_packages[@]}" clang libomp-dev llvm
+for preset in fuzz fuzz-coverage; do
+  configure "$preset"
+  cmake --build --preset "$preset"
+done
+build=$PWD/build/fuzz covered=$PWD/build/fuzz-coverage
 
 # Every name that the readers know, as words to write with.
 words=$build/words.dict
-grep -ohE '"[a-z][a-z0-9_]{1,30}"' src/model/model_config.* src/tasks/task_config.* src/train/train_config.* src/config/run_config.cpp \
-  src/config/sweep*.cpp src/train/checkpoint.cpp src/train/safetensors_*.cpp configs/*/*.json | sort -u | sed 's/"/\\"/g; s/.*/"&"/' >"$words"
+grep -ohE '"[a-z][a-z0-9_.-]{1,30}"' src/model/model_config.* src/tasks/task_config.* src/train/train_config.* src/config/run_config.cpp \
+  src/config/sweep*.cpp src/train/checkpoint*.{h,cpp} src/train/safetensors_*.{h,cpp} configs/*/*.json | sort -u | sed 's/"/\\"/g; s/.*/"&"/' >"$words"
 
-# fuzz READER: in the background, with its log.
+# run READER ARGUMENT...: the fuzzer, stacks cut short because a finding is run once more for its whole one.
+run() {
+  local reader=$1
+  shift
+  ASAN_OPTIONS=malloc_context_size=${stack:-1}:quarantine_size_mb=16 "$build/tests/fuzz/fuzz_$reader" -timeout=60 -rss_limit_mb=2048 "$@" </dev/null
+}
+
+# fuzz READER: its share of the time. The clock of -timeout runs on while the machine does something else, so a unit that
+# seemed to hang has hung only if it does so again.
 fuzz() {
-  local reader=$1 seeds=(tests/fuzz/seeds/"$1")
-  [ "$reader" = checkpoint ] || seeds+=(configs)
+  local reader=$1 seeds=("$PWD/tests/fuzz/seeds/$1") end=$((SECONDS + seconds / ${#readers[@]})) unit
+  [ "$reader" = checkpoint ] || seeds+=("$PWD/configs")
+  [ ! -d "tests/fuzz/findings/$reader" ] || seeds+=("$PWD/tests/fuzz/findings/$reader")
   mkdir -p "$build/corpus/$reader" "$build/findings/$reader"
-  LLVM_PROFILE_FILE=/dev/null "$build/tests/fuzz/fuzz_$reader" -max_total_time=$((seconds / ${#readers[@]})) -timeout=20 \
-    -rss_limit_mb=2048 -max_len=20000 -dict="$words" -print_final_stats=1 -artifact_prefix="$build/findings/$reader/" \
-    "$build/corpus/$reader" "${seeds[@]}" >"$build/$reader.log" 2>&1 </dev/null
+  while [ "$SECONDS" -lt "$end" ]; do
+    # Weighing inputs by rarity (-entropic) takes longer than most inputs.
+    ! run "$reader" -max_total_time=$((end - SECONDS)) -entropic=0 -report_slow_units=1000 -max_len=8192 -dict="$words" \
+      -print_final_stats=1 -artifact_prefix="$build/findings/$reader/" "$build/corpus/$reader" "${seeds[@]}" >"$build/$reader.log" 2>&1 || {
+      count "$reader"
+      return 0
+    }
+    count "$reader"
+    unit=$(sed -n 's/.*Test unit written to //p' "$build/$reader.log" | tail -n 1)
+    [ -n "$unit" ] || return 1
+    stack=30 run "$reader" "$unit" >"$build/$reader.log" 2>&1 && [[ $unit == */timeout-* ]] || return 1
+    rm "$unit"
+  done
+}
+
+# Adds the executions of the last run to those before.
+count() {
+  local total=$build/$1.executions before=0 now
+  [ ! -s "$total" ] || before=$(<"$total")
+  now=$(awk '/stat::number_of_executed_units/ {print $2}' "$build/$1.log")
+  executed=$((executed + ${now:-0}))
+  echo $((before + ${now:-0})) >"$total"
 }
 
 status=0
 for reader in "${readers[@]}"; do
+  executed=0
   fuzz "$reader" || {
     status=1
     say "the reader of a $reader broke a promise:"
     grep -E '^(==|SUMMARY|terminate|  what)' "$build/$reader.log" >&2 || tail -n 20 "$build/$reader.log" >&2
-    grep 'Test unit written' "$build/$reader.log" >&2 || true
-    continue
+    ls "$build/findings/$reader"/* >&2
   }
-  # What the whole corpus reaches, earlier runs' share included.
-  LLVM_PROFILE_FILE=$build/$reader.profraw "$build/tests/fuzz/fuzz_$reader" -runs=0 "$build/corpus/$reader" "tests/fuzz/seeds/$reader" \
-    >"$build/$reader.replay.log" 2>&1 </dev/null
-  llvm-profdata merge -sparse "$build/$reader.profraw" -o "$build/$reader.profdata"
-  llvm-cov report "$build/tests/fuzz/fuzz_$reader" -instr-profile="$build/$reader.profdata" >"$build/$reader.coverage"
-  executions=$(awk '/stat::number_of_executed_units/ {print $2}' "$build/$reader.log")
-  # Columns 8 and 9: lines, lines missed.
+  LLVM_PROFILE_FILE=$covered/$reader.profraw "$covered/tests/fuzz/fuzz_$reader" "$build/corpus/$reader" "tests/fuzz/seeds/$reader"
+  llvm-profdata merge -sparse "$covered/$reader.profraw" -o "$covered/$reader.profdata"
+  llvm-cov report "$covered/tests/fuzz/fuzz_$reader" -instr-profile="$covered/$reader.profdata" >"$covered/$reader.coverage"
+  # A file's name is cut by what all have in common, or a path from the build folder; columns 8 and 9: lines, lines missed.
   coverage=$(awk -v files="$(files_of "$reader")" 'BEGIN { split(files, list, " "); for (i in list) wanted[list[i]] }
-    { for (file in wanted) if (index(file, $1) && $1 ~ /[.]cpp$/) { lines += $8; missed += $9 } }
-    END { printf "%.1f", 100 * (lines - missed) / lines }' "$build/$reader.coverage")
-  printf '%-10s %10d executions, line coverage %s %%\n' "$reader" "$executions" "$coverage"
+    { for (file in wanted) if ($1 ~ /[.]cpp$/ && (index(file, $1) || index($1, file))) { lines += $8; missed += $9 } }
+    END { printf "%.1f", 100 * (lines - missed) / lines }' "$covered/$reader.coverage")
+  printf '%-10s %10d executions (%d in all), line coverage %s %%\n' "$reader" "$executed" "$(<"$build/$reader.executions")" "$coverage"
 done
 exit $status

@@ -2,9 +2,9 @@
 # Kills runs that save a checkpoint at each step, at random moments, and damages checkpoints at random: every run must go on
 # to the very files of one that was never stopped, every damage be noticed or without effect.
 #   scripts/stress_resume.sh [KILLS [DAMAGES [FFN_WIDTH]]]      200 kills, 1000 cuts and 1000 flipped bytes, 4096 by default
-# With FFN_WIDTH 4096 a checkpoint is 63 MB, and most kills fall into the writing of one. Works in a folder of its own in TMPDIR;
-# HEADROOM_BINARY is the program, by default the release build. SEED (1) fixes the moments as far as the machine lets it.
-# Prints the counts; exit 1 at the first difference, whose folder is kept.
+# With FFN_WIDTH 4096 a checkpoint is 63 MB, and two kills of three wait for the writing of one to begin. Works in a folder of its
+# own in TMPDIR, by default in memory where there is /dev/shm; HEADROOM_BINARY is the program, by default the release build. SEED
+# (1) fixes the moments as far as the machine lets it. Prints the counts; exit 1 at the first difference, whose folder is kept.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,6 +15,7 @@ headroom=$(readlink -f "${HEADROOM_BINARY:-build/release/headroom}")
   exit 2
 }
 RANDOM=${SEED:-1}
+[ -n "${TMPDIR:-}" ] || { [ ! -w /dev/shm ] || TMPDIR=/dev/shm; }
 work=$(mktemp -d "${TMPDIR:-/tmp}/headroom-stress-XXXXXX")
 child=
 trap '[ -z "$child" ] || kill -KILL "$child" 2>/dev/null || true' EXIT
@@ -56,8 +57,8 @@ while [ "$done_kills" -lt "$kills" ]; do
     child=$!
     wait_us=$(((RANDOM * 32768 + RANDOM) % (took_us / 5 + 1)))
     sleep "$((wait_us / 1000000)).$(printf %06d $((wait_us % 1000000)))"
-    # Every other kill waits for a write to begin: what its file is called until it is whole.
-    if [ $((done_kills % 2)) -eq 0 ]; then
+    # A write has begun: there is what its file is called until it is whole.
+    if [ $((done_kills % 3)) -ne 0 ]; then
       until compgen -G "$run/checkpoints/.step-*.tmp-*" >/dev/null || ! kill -0 "$child" 2>/dev/null; do :; done
     fi
     if ! kill -KILL "$child" 2>/dev/null; then
@@ -78,9 +79,10 @@ while [ "$done_kills" -lt "$kills" ]; do
   rm -rf "$run"
 done
 [ "$kills" -eq 0 ] ||
-  printf '%d kills in %d runs, %d inside the write of a checkpoint of %d bytes: every run ended in the same files\n' \
-    "$done_kills" "$rounds" "$inside" "$size"
+  printf '%d kills in %d runs, %d inside the write of a checkpoint of %d bytes: every run ended in the same files, in %d s\n' \
+    "$done_kills" "$rounds" "$inside" "$size" "$SECONDS"
 
+SECONDS=0
 # Damage: a small run's newest checkpoint, then --resume.
 sed -i 's/"width": [0-9]*, "read_in"/"width": 8, "read_in"/; s/"ffn": { "width": [0-9]* }/"ffn": { "width": 8 }/; s/"steps": 40/"steps": 4/' \
   "$work/config.json"
@@ -118,6 +120,6 @@ for ((i = 0; i < 2 * damages; ++i)); do
   fi
 done
 [ "$damages" -eq 0 ] ||
-  printf '%d cuts and %d flipped bytes of a checkpoint of %d bytes: %d detected, %d harmless, the same files after each\n' \
-    "$damages" "$damages" "$size" "$detected" "$harmless"
+  printf '%d cuts and %d flipped bytes of a checkpoint of %d bytes: %d detected, %d harmless, the same files after each, in %d s\n' \
+    "$damages" "$damages" "$size" "$detected" "$harmless" "$SECONDS"
 rm -rf "$work"

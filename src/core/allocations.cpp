@@ -4,7 +4,16 @@
 #include <cerrno>
 #include <cstdlib>
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__has_feature)  // clang's word for what g++ defines
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define HEADROOM_SANITIZER_ALLOCATES 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HEADROOM_SANITIZER_ALLOCATES 1
+#endif
+
+#if defined(__GLIBC__) && !defined(HEADROOM_SANITIZER_ALLOCATES)
 #define HEADROOM_COUNTS_ALLOCATIONS 1
 #endif
 

@@ -1,3 +1,4 @@
+// The reader of checkpoints; the writer is checkpoint_write.cpp.
 #include "train/checkpoint.h"
 
 #include <algorithm>
@@ -5,26 +6,12 @@
 #include <vector>
 
 #include "core/error.h"
-#include "core/numbers.h"
 #include "core/spelling.h"
+#include "train/checkpoint_format.h"
 #include "train/gradient.h"
 
 namespace headroom {
 namespace {
-
-constexpr const char* kFormat = "headroom-checkpoint";
-constexpr const char* kVersion = "1";
-constexpr std::string_view kM = "optimizer.m.", kV = "optimizer.v.";
-
-const char* optimizer_name(OptimizerType type) {
-  for (const auto& row : kOptimizerTypes) {
-    if (row.value == type) return row.name;
-  }
-  return "";
-}
-
-std::string field_text(std::uint64_t value) { return std::to_string(value); }
-std::string field_text(double value) { return real_text(value); }
 
 [[noreturn]] void fail(const safetensors::Archive& archive, const std::string& what) {
   throw Error(Exit::kCorrupt, archive.path().string() + ": " + what);
@@ -79,31 +66,9 @@ void copy_tensors(const safetensors::Archive& archive, const ParamTable& table,
 
 }  // namespace
 
-void save_checkpoint(const std::filesystem::path& file, const ParamTable& table,
-                     std::span<const float> params, const Optimizer<float>& optimizer,
-                     const TrainState& state, const std::string& config) {
-  std::vector<safetensors::Tensor> tensors;
-  const auto add = [&](std::string_view prefix, std::span<const float> values) {
-    for (const ParamRow& row : table.rows()) {
-      tensors.push_back(safetensors::tensor(std::string(prefix) + row.name, row.shape,
-                                            values.subspan(row.offset, row.size)));
-    }
-  };
-  add("", params);
-  add(kM, optimizer.m());
-  if (!optimizer.v().empty()) add(kV, optimizer.v());
-  safetensors::Metadata metadata{
-      {"format", kFormat}, {"version", kVersion}, {"optimizer", optimizer_name(optimizer.type())}};
-  for_each_field(state, [&](const char* name, const auto& field) {
-    metadata.emplace_back(name, field_text(field));
-  });
-  metadata.emplace_back("config", config);
-  safetensors::write(file, tensors, metadata);
-}
-
 bool is_checkpoint(const safetensors::Archive& archive) {
   const std::string* const format = archive.metadata("format");
-  return format != nullptr && *format == kFormat;
+  return format != nullptr && *format == kCheckpointFormat;
 }
 
 TrainState checkpoint_state(const safetensors::Archive& archive) {
@@ -113,9 +78,9 @@ TrainState checkpoint_state(const safetensors::Archive& archive) {
          "from such a file");
   }
   if (!archive.has_checksums()) fail(archive, "has no checksums");
-  if (const std::string version = require(archive, "version"); version != kVersion) {
-    fail(archive,
-         "has checkpoint version " + in_quotes(version) + ", this program reads " + kVersion);
+  if (const std::string version = require(archive, "version"); version != kCheckpointVersion) {
+    fail(archive, "has checkpoint version " + in_quotes(version) + ", this program reads " +
+                      kCheckpointVersion);
   }
   TrainState state;
   for_each_field(state, [&](const char* name, auto& field) { read_field(archive, name, field); });
@@ -133,8 +98,8 @@ TrainState load_checkpoint(const safetensors::Archive& archive, const ParamTable
   }
   const bool has_v = !optimizer.v().empty();
   check_tensors(archive, table, "");
-  check_tensors(archive, table, kM);
-  if (has_v) check_tensors(archive, table, kV);
+  check_tensors(archive, table, kFirstMoment);
+  if (has_v) check_tensors(archive, table, kSecondMoment);
   const std::size_t wanted = table.rows().size() * (has_v ? 3 : 2);
   if (archive.tensors().size() != wanted) {
     fail(archive, "has " + std::to_string(archive.tensors().size()) +
@@ -146,8 +111,8 @@ TrainState load_checkpoint(const safetensors::Archive& archive, const ParamTable
     fail(archive, "parameter '" + bad + "' is not finite");
   }
   std::copy(values.begin(), values.end(), params.begin());
-  copy_tensors(archive, table, kM, optimizer.m());
-  if (has_v) copy_tensors(archive, table, kV, optimizer.v());
+  copy_tensors(archive, table, kFirstMoment, optimizer.m());
+  if (has_v) copy_tensors(archive, table, kSecondMoment, optimizer.v());
   return state;
 }
 
@@ -157,7 +122,9 @@ void load_params(const safetensors::Archive& archive, const ParamTable& table, s
   check_tensors(archive, table, prefix);
   for (const safetensors::Tensor& t : archive.tensors()) {
     const std::string_view name = t.name;
-    if (name.starts_with(kM) || name.starts_with(kV) || !name.starts_with(prefix)) continue;
+    if (name.starts_with(kFirstMoment) || name.starts_with(kSecondMoment) ||
+        !name.starts_with(prefix))
+      continue;
     if (table.find(name.substr(prefix.size())) == nullptr) {
       fail(archive, "has a tensor " + in_quotes(t.name) + ", which this model has not");
     }

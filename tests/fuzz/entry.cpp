@@ -2,9 +2,22 @@
 // where mutated files need their checksums back.
 #include <algorithm>
 #include <cstdint>
+#include <deque>
+#include <filesystem>
 #include <string>
 
 #include "fuzz/readers.h"
+
+// What the command line names stays what it was.
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  static std::deque<std::string> absolute;
+  for (int i = 1; i < *argc; ++i) {
+    char*& word = (*argv)[i];
+    if (*word != '-') word = absolute.emplace_back(std::filesystem::absolute(word).string()).data();
+  }
+  headroom::fuzz::stand_in_empty_folder();
+  return 0;
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   headroom::fuzz::HEADROOM_FUZZ_READER({reinterpret_cast<const char*>(data), size});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 
 #include "core/hash.h"
@@ -11,6 +12,12 @@
 namespace headroom::fuzz {
 
 namespace st = safetensors;
+
+void stand_in_empty_folder() {
+  const std::filesystem::path folder = HEADROOM_EMPTY_FOLDER;
+  require(std::filesystem::is_empty(folder), folder.string() + " is empty");
+  std::filesystem::current_path(folder);
+}
 
 void require(bool holds, const std::string& promise) {
   if (!holds) throw std::logic_error("broken promise: " + promise);

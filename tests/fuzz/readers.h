@@ -31,6 +31,11 @@ inline constexpr std::array kReaders{Reader{"config", read_config},
                                      Reader{"checkpoint", read_checkpoint},
                                      Reader{"sweep", read_sweep}};
 
+// Goes to a folder that is there for it and empty: configs and sweeps name relative paths, and what
+// they find must not depend on where the program was started. Throws std::logic_error where
+// something lies there.
+void stand_in_empty_folder();
+
 void require(bool holds, const std::string& promise);
 
 // Checks what every refusal promises: an exit code of `codes`, one line fit for a terminal.

@@ -70,6 +70,7 @@ std::string damaged(std::string bytes, const std::string& other, Random& random)
 class Replay : public testing::TestWithParam<fuzz::Reader> {
  protected:
   Replay() {
+    fuzz::stand_in_empty_folder();
     const std::string name = GetParam().name;
     const fs::path source = HEADROOM_SOURCE;
     seeds_ = inputs(source / "tests/fuzz/seeds" / name);
@@ -78,9 +79,11 @@ class Replay : public testing::TestWithParam<fuzz::Reader> {
     }
     findings_ = inputs(source / "tests/fuzz/findings" / name);
   }
+  ~Replay() override { fs::current_path(before_); }
   static void read(const std::string& bytes, const std::string& name) {
     EXPECT_NO_THROW(GetParam().read(bytes)) << GetParam().name << ": " << name << "\n" << bytes;
   }
+  const fs::path before_ = fs::current_path();
   std::vector<Input> seeds_, findings_;
 };
 

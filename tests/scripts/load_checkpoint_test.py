@@ -1,6 +1,10 @@
-"""scripts/load_checkpoint.py on a real checkpoint: what it reads is what the program dumps; and in PyTorch, where there is one."""
+"""scripts/load_checkpoint.py on real checkpoints: what it reads is what the program dumps; a PyTorch model that takes one gives
+the program's outputs, where there is a PyTorch."""
 import importlib.util
+import json
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,6 +18,16 @@ import load_checkpoint  # noqa: E402
 
 CONFIG = """{"task": {"dim": 4, "points": 5}, "model": {"width": 4, "ffn": {"width": 8}, "norm": {"type": "none"}},
   "train": {"steps": 3, "batch": 8}, "eval": {"items": 8}}"""
+# The command of a Python that has PyTorch.
+TORCH = shlex.split(os.environ.get("TORCH_PYTHON", sys.executable if importlib.util.find_spec("torch") else ""))
+TORCH_CONFIGS = {
+    "retrieval": {"task": {"dim": 8, "points": 5}, "model": {"width": 8, "layers": 2, "attention": {"heads": 2}, "ffn": {"width": 12}}},
+    "talking-gpt": {"task": {"type": "linear_regression", "dim": 3, "points": 6},
+                    "model": {"width": 16, "layers": 2, "read_in": "linear", "read_out": "linear", "norm": {"type": "layernorm", "placement": "pre"},
+                              "positions": {"type": "learned", "length": 12}, "ffn": {"width": 32, "activation": "gelu_tanh"},
+                              "attention": {"heads": 4, "mask": "causal", "mix_scores": "identity", "mix_weights": "identity"}}},
+    "cross": {"task": {"dim": 8, "points": 6, "query": "separate", "queries": 3},
+              "model": {"width": 8, "attention": {"kind": "cross", "heads": 2, "scale": "learned"}, "ffn": {"width": 12}}}}
 
 
 class LoadCheckpoint(unittest.TestCase):
@@ -44,24 +58,24 @@ class LoadCheckpoint(unittest.TestCase):
             self.assertEqual(array.shape, tensors["optimizer.v." + name].shape)
         self.assertEqual(state["step"], "3")
 
-    @unittest.skipUnless(importlib.util.find_spec("torch"), "no PyTorch here")
-    def test_goes_into_a_pytorch_model(self):
-        import torch
-        tensors, _ = load_checkpoint.read(self.checkpoint)
-        model = torch.nn.Module()
-        for name, array in tensors.items():
-            if name.startswith("optimizer."):
-                continue
-            *parents, leaf = name.split(".")
-            at = model
-            for parent in parents:
-                if not hasattr(at, parent):
-                    at.add_module(parent, torch.nn.Module())
-                at = getattr(at, parent)
-            at.register_parameter(leaf, torch.nn.Parameter(torch.zeros(array.shape)))
-        load_checkpoint.put_into(model, self.checkpoint)
-        for name, parameter in model.named_parameters():
-            numpy.testing.assert_array_equal(parameter.detach().numpy(), tensors[name])
+    def test_a_pytorch_model_gives_the_same_outputs(self):
+        if not TORCH:
+            self.skipTest("no PyTorch here; TORCH_PYTHON can name a command that runs a Python with it")
+        # Everything in one folder, where the command may see nothing else.
+        scripts = os.path.join(os.path.dirname(__file__), "../../scripts")
+        shutil.copytree(os.path.join(scripts, "frozen"), self.path("scripts/frozen"))
+        shutil.copy(os.path.join(scripts, "load_checkpoint.py"), self.path("scripts"))
+        shutil.copy(os.path.join(os.path.dirname(__file__), "torch_outputs.py"), self.folder.name)
+        for name, config in TORCH_CONFIGS.items():
+            with open(self.path(name + ".json"), "w", encoding="utf-8") as file:
+                json.dump({"train": {"steps": 20, "batch": 8}, "eval": {"items": 8}, **config}, file)
+            self.run_headroom("train", self.path(name + ".json"), "--quiet", "--out", self.path(name))
+            shutil.copy(self.path(name + "/checkpoints/last.safetensors"), self.path(name + ".checkpoint"))
+            self.run_headroom("step", self.path(name + ".json"), "--load", self.path(name + ".checkpoint"), "--dump", self.path(name + ".dump"))
+            done = subprocess.run([*TORCH, "torch_outputs.py", "scripts", name + ".json", name + ".checkpoint", name + ".dump"],
+                                  cwd=self.folder.name, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, name + ": " + done.stdout + done.stderr)
+            print(name + ": " + done.stdout, end="")
 
 
 if __name__ == "__main__":
