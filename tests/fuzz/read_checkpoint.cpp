@@ -85,6 +85,15 @@ void read_checkpoint(std::string_view input) {
         const bool fits =
             taken([&] { load_params(archive, other, std::span<float>(params)); }, {Exit::kCorrupt});
         require(!fits, "a missing tensor is noticed");
+        if (own.rows().empty()) return;
+        ParamTable reshaped;
+        for (ParamRow of_file : own.rows()) {
+          of_file.shape.push_back(1);
+          reshaped.add(of_file);
+        }
+        require(!taken([&] { load_params(archive, reshaped, std::span<float>(params)); },
+                       {Exit::kCorrupt}),
+                "another shape is noticed");
       },
       {Exit::kCorrupt});
 }
