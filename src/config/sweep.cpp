@@ -96,7 +96,8 @@ std::vector<Skip> read_skips(const json::Value& list, const std::vector<SweepAxi
 std::string base_file_text(json::Value base, const fs::path& folder, const fs::path& out) {
   const auto moved = [&](json::Value& value) {
     if (auto* path = std::get_if<std::string>(&value.data))
-      *path = fs::proximate(folder / *path, out).generic_string();
+      // Absolute both: what does not exist yet has no place that a relative one could lead from.
+      *path = fs::proximate(fs::absolute(folder / *path), fs::absolute(out)).generic_string();
   };
   for (auto& [key, value] : *base.object()) {
     if (key != "extends") continue;

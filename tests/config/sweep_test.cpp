@@ -284,6 +284,24 @@ TEST(Sweep, BaseIsRelativeToTheSweepAndAnInlineOneIsWrittenToOut) {
   expect_error([&] { read_sweep((folder / "s.json").string()); }, {"s.json"}, Exit::kFile);
 }
 
+TEST(Sweep, AnInlineBaseHasOneNameBeforeAndAfterOutExists) {
+  const fs::path before = fs::current_path(),
+                 folder = fs::path(testing::TempDir()) / ("sweep " + std::to_string(::getpid()));
+  fs::create_directories(folder);
+  fs::current_path(folder);
+  std::ofstream("base.json") << "{}";
+  std::ofstream("s.json") << R"({"base": {"extends": "base.json"}, "axes": [{"seed": [1]}],)"
+                          << R"( "out": "new/runs"})";
+  const Sweep first = read_sweep("s.json");
+  fs::create_directories("new/runs");
+  const Sweep second = read_sweep("s.json");
+  fs::current_path(before);
+  fs::remove_all(folder);
+  EXPECT_EQ(first.base, second.base);
+  EXPECT_EQ(first.base_text, second.base_text);
+  EXPECT_NE(first.base_text.find("../../base.json"), std::string::npos) << first.base_text;
+}
+
 TEST(Sweep, TheExampleOfDescribeExpands) {
   std::string text = kSweepExample;
   const std::string base = "\"base.json\"";
