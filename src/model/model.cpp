@@ -82,11 +82,12 @@ struct Model<S>::Impl {
     return measure.used();
   }
   // How many sequences are in memory at once. A batch whose activations would be large goes through
-  // the model in parts of about equal size, one after the other, with all threads at each.
+  // the model in parts of about equal size, one after the other, with all threads at each. Counted
+  // as for one thread: parts order sums, so their number must not depend on the threads.
   std::size_t items_of_part() {
     constexpr std::size_t kLarge = 1 << 25;  // elements: 128 MB of float
     constexpr std::size_t kPartRows = 1536;  // enough to keep many threads busy
-    if (measured(whole, max_batch, n_threads) <= kLarge) return max_batch;
+    if (measured(whole, max_batch, 1) <= kLarge) return max_batch;
     const std::size_t rows = max_batch * (io.tokens + io.queries),
                       parts = std::max<std::size_t>(1, rows / kPartRows);
     return (max_batch + parts - 1) / parts;

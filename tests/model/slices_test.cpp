@@ -140,4 +140,18 @@ TEST(Parts, OfALargeModelAddUp) {
   }
 }
 
+// Of the shapes alone: what a thread needs for itself would be above the border for 1024 of them.
+TEST(Parts, DoNotDependOnTheThreads) {
+  testing::ModelCase c = large_case();
+  c.config.layers = 20;
+  const int before = threads();
+  set_threads(1);
+  const std::size_t alone = Model<float>(c.config, c.io, kManyItems, false).items_at_once();
+  set_threads(1024);
+  const std::size_t crowd = Model<float>(c.config, c.io, kManyItems, false).items_at_once();
+  set_threads(before);
+  EXPECT_EQ(alone, kManyItems);
+  EXPECT_EQ(crowd, kManyItems);
+}
+
 }  // namespace headroom::slices_test
