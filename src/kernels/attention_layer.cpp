@@ -8,30 +8,19 @@
 #include "kernels/attention_merged.h"
 #include "kernels/attention_pieces.h"
 #include "kernels/attention_softmax.h"
+#include "kernels/attention_tiles.h"
 #include "kernels/linear.h"
 #include "kernels/matmul.h"
-#include "kernels/row_groups.h"
 #include "kernels/rows.h"
 
 namespace headroom::kernels {
 namespace {
 
-// A tile has about this many rows of whole sequences and columns of whole heads: all its matrices
-// together fit the second-level cache.
-constexpr std::size_t kTileRows = 128, kTileColumns = 128;
-
-std::size_t total_heads(const AttentionShape& h) { return h.copies * h.heads; }
 std::size_t sum_columns(const AttentionShape& h) { return total_heads(h) * h.value_size; }
 std::size_t projected_rows(const AttentionShape& h) {
   return 2 * total_heads(h) * h.key_size + sum_columns(h);
 }
-std::size_t tile_sequences(const AttentionShape& h) {
-  return std::clamp<std::size_t>(kTileRows / h.queries, 1, h.batch);
-}
-std::size_t tile_heads(const AttentionShape& h) {
-  const std::size_t widest = std::max(h.key_size, h.value_size);
-  return std::clamp<std::size_t>(kTileColumns / widest, 1, total_heads(h));
-}
+std::size_t widest_head(const AttentionShape& h) { return std::max(h.key_size, h.value_size); }
 
 // Queries, keys, values and sums of a tile, or their gradients; packed, so that each is contiguous.
 struct Columns {
@@ -47,7 +36,8 @@ struct Columns {
     z = cut(h.value_size);
   }
   static std::size_t floats(const AttentionShape& h) {
-    return tile_sequences(h) * h.queries * tile_heads(h) * 2 * (h.key_size + h.value_size);
+    return tile_sequences(h) * h.queries * tile_heads(h, widest_head(h)) * 2 *
+           (h.key_size + h.value_size);
   }
 };
 
@@ -82,12 +72,13 @@ struct Tile {
   Tile(float* p, const AttentionShape& h, const Block& b, std::size_t n_sequences)
       : block(b),
         sequences(n_sequences),
-        stats(std::exchange(p, p + tile_sequences(h) * tile_heads(h) * 2 * h.queries)),
+        stats(std::exchange(p,
+                            p + tile_sequences(h) * tile_heads(h, widest_head(h)) * 2 * h.queries)),
         scratch(std::exchange(p, p + round_up_to_lanes(attention_scratch(h)))),
         own(p, h, n_sequences * h.queries, b.count),
         gradient(p, h, n_sequences * h.queries, b.count) {}
   static std::size_t floats(const AttentionShape& h) {
-    return tile_sequences(h) * tile_heads(h) * 2 * h.queries +
+    return tile_sequences(h) * tile_heads(h, widest_head(h)) * 2 * h.queries +
            round_up_to_lanes(attention_scratch(h)) + 2 * Columns::floats(h);
   }
 
@@ -128,8 +119,8 @@ struct Tile {
 // body(block of heads), in order.
 template <class Body>
 void for_each_block(const AttentionShape& h, const Body& body) {
-  for (std::size_t first = 0; first < total_heads(h); first += tile_heads(h))
-    body(Block{first, std::min(tile_heads(h), total_heads(h) - first), h});
+  for (std::size_t first = 0; first < total_heads(h); first += tile_heads(h, widest_head(h)))
+    body(Block{first, std::min(tile_heads(h, widest_head(h)), total_heads(h) - first), h});
 }
 
 // One group's share of the weight gradients.
@@ -146,14 +137,11 @@ struct Share {
   }
 };
 
-RowGroups row_groups(const AttentionShape& h) { return {h.batch, tile_sequences(h)}; }
-
 }  // namespace
 
 bool fused_attention_pays(const AttentionLayerShape& s) {
   const std::size_t columns = projected_rows(s.heads) + sum_columns(s.heads);
-  return merged_attention_pays(s) ||
-         (columns >= kManyColumns * s.width && s.heads.queries <= kTileRows && s.width <= 256);
+  return merged_attention_pays(s) || (columns >= kManyColumns * s.width && fits_tiles(s));
 }
 
 std::size_t fused_attention_maps(const AttentionLayerShape& s) {
@@ -166,7 +154,7 @@ std::size_t fused_attention_scratch(const AttentionLayerShape& s) {
 
 std::size_t fused_attention_partials(const AttentionLayerShape& s) {
   if (merged_attention_pays(s)) return merged_attention_partials(s);
-  return row_groups(s.heads).groups() * Share::floats(s);
+  return sequence_groups(s.heads).groups() * Share::floats(s);
 }
 
 void fused_attention_forward(View<float, 2> y, View<const float, 2> x,
@@ -201,7 +189,7 @@ void fused_attention_backward(View<float, 2> dx, const AttentionWeights<float>& 
     return merged_attention_backward(dx, dw, dy, x, w, s, maps, partials, workers);
   const AttentionShape& h = s.heads;
   const float scale = static_cast<float>(s.output_scale);
-  const RowGroups groups = row_groups(h);
+  const RowGroups groups = sequence_groups(h);
   const std::size_t share_size = Share::floats(s);
   parallel_rows(h.batch, groups.size, [&](std::size_t group_first, std::size_t group_count) {
     const Share share(partials.data + group_first / groups.size * share_size, s);

@@ -6,25 +6,13 @@
 #include "core/parallel.h"
 #include "core/phases.h"
 #include "kernels/attention_softmax.h"
+#include "kernels/attention_tiles.h"
 #include "kernels/linear.h"
 #include "kernels/matmul.h"
-#include "kernels/row_groups.h"
 #include "kernels/rows.h"
 
 namespace headroom::kernels {
 namespace {
-
-// A tile has about this many rows of whole sequences and columns of whole heads, C columns each.
-constexpr std::size_t kTileRows = 128, kTileColumns = 128;
-
-std::size_t total_heads(const AttentionLayerShape& s) { return s.heads.copies * s.heads.heads; }
-std::size_t tile_sequences(const AttentionLayerShape& s) {
-  return std::clamp<std::size_t>(kTileRows / s.heads.queries, 1, s.heads.batch);
-}
-std::size_t tile_heads(const AttentionLayerShape& s) {
-  return std::clamp<std::size_t>(kTileColumns / s.width, 1, total_heads(s));
-}
-RowGroups row_groups(const AttentionLayerShape& s) { return {s.heads.batch, tile_sequences(s)}; }
 
 // One head as the attention kernel sees it: keys and values are tokens.
 AttentionShape one_head(const AttentionLayerShape& s) {
@@ -41,7 +29,7 @@ struct Head {
   T *q_bias, *v_bias;    // (K), (V), or nullptr
 
   Head(const AttentionWeights<T>& w, const AttentionLayerShape& s, std::size_t g) {
-    const std::size_t n = total_heads(s), key = s.heads.key_size, value = s.heads.value_size;
+    const std::size_t n = total_heads(s.heads), key = s.heads.key_size, value = s.heads.value_size;
     q = w.qkv.range(g * key, key);
     k = w.qkv.range((n + g) * key, key);
     v = w.qkv.range(2 * n * key + g * value, value);
@@ -60,14 +48,14 @@ struct Maps {
   View<float, 1> row;     // (C): what every row of y gets, without the output's scale
 
   Maps(float* p, const AttentionLayerShape& s) {
-    const std::size_t n = total_heads(s) * s.width, c = s.width;
+    const std::size_t n = total_heads(s.heads) * s.width, c = s.width;
     query = {std::exchange(p, p + n * c), {n, c}};
     output = {std::exchange(p, p + n * c), {c, n}};
     bias = {std::exchange(p, p + n), {n}};
     row = {p, {c}};
   }
   static std::size_t floats(const AttentionLayerShape& s) {
-    const std::size_t n = total_heads(s) * s.width;
+    const std::size_t n = total_heads(s.heads) * s.width;
     return round_up_to_lanes(2 * n * s.width + n + s.width);
   }
   Matrix<float> output_of(std::size_t first, std::size_t count, std::size_t c) const {
@@ -87,7 +75,7 @@ void map_bias(float* to, Matrix<const float> a, Transpose transposed, const floa
 
 void merge(const Maps& to, const AttentionWeights<const float>& w, const AttentionLayerShape& s) {
   const std::size_t c = s.width;
-  parallel_for(total_heads(s), [&](std::size_t g) {
+  parallel_for(total_heads(s.heads), [&](std::size_t g) {
     const Head<const float> head(w, s, g);
     matmul_unrecorded(to.query.range(g * c, c), head.k, Transpose::kYes, head.q, Transpose::kNo,
                       1.0f, 0.0f);
@@ -99,7 +87,7 @@ void merge(const Maps& to, const AttentionWeights<const float>& w, const Attenti
   std::fill_n(to.row.data, c, 0.0f);
   for (std::size_t m = 0; m < w.output_bias.dims[0]; ++m)
     for (std::size_t i = 0; i < c; ++i) to.row(i) += w.output_bias(m, i);
-  for (std::size_t g = 0; w.qkv_bias.dims[0] > 0 && g < total_heads(s); ++g) {
+  for (std::size_t g = 0; w.qkv_bias.dims[0] > 0 && g < total_heads(s.heads); ++g) {
     const Head<const float> head(w, s, g);
     map_bias(to.row.data, head.o, Transpose::kNo, head.v_bias, 1.0f);
   }
@@ -117,7 +105,8 @@ struct Tile {
       : s(shape),
         head_shape(one_head(shape)),
         first(first_head),
-        count(std::min(tile_heads(shape), total_heads(shape) - first_head)),
+        count(
+            std::min(tile_heads(shape.heads, shape.width), total_heads(shape.heads) - first_head)),
         sequences(sequences_in) {
     const auto cut = [&](std::size_t n) { return std::exchange(p, p + round_up_to_lanes(n)); };
     const std::size_t t = s.heads.queries, cols = count * s.width;
@@ -130,7 +119,8 @@ struct Tile {
     dtokens = Matrix<float>(cut(2 * t * s.width), 2 * t, s.width, s.width);
   }
   static std::size_t floats(const AttentionLayerShape& s) {
-    const std::size_t heads = tile_heads(s), sequences = tile_sequences(s), t = s.heads.queries;
+    const std::size_t heads = tile_heads(s.heads, s.width), sequences = tile_sequences(s.heads),
+                      t = s.heads.queries;
     return round_up_to_lanes(heads * sequences * 2 * t) +
            round_up_to_lanes(attention_scratch(one_head(s))) +
            4 * round_up_to_lanes(sequences * t * heads * s.width) +
@@ -206,9 +196,9 @@ void split(const AttentionWeights<float>& dw, const Maps& d, const float* drow,
 }  // namespace
 
 bool merged_attention_pays(const AttentionLayerShape& s) {  // by measurement
-  const bool many = 4 * total_heads(s) >= kManyColumns;
+  const bool many = 4 * total_heads(s.heads) >= kManyColumns;
   return s.heads.key_size >= s.width && s.heads.value_size >= s.width && (many || s.width >= 32) &&
-         s.heads.queries <= kTileRows && s.width <= 256;
+         fits_tiles(s);
 }
 
 std::size_t merged_attention_maps(const AttentionLayerShape& s) { return Maps::floats(s); }
@@ -216,7 +206,7 @@ std::size_t merged_attention_maps(const AttentionLayerShape& s) { return Maps::f
 std::size_t merged_attention_scratch(const AttentionLayerShape& s) { return Tile::floats(s); }
 
 std::size_t merged_attention_partials(const AttentionLayerShape& s) {
-  return (1 + row_groups(s).groups()) * Maps::floats(s);  // the first is their sum
+  return (1 + sequence_groups(s.heads).groups()) * Maps::floats(s);  // the first is their sum
 }
 
 void merged_attention_forward(View<float, 2> y, View<const float, 2> x,
@@ -227,10 +217,10 @@ void merged_attention_forward(View<float, 2> y, View<const float, 2> x,
   merge(maps, w, s);
   const float scale = static_cast<float>(s.output_scale);
   for (std::size_t c = 0; c < s.width; ++c) maps.row(c) *= scale;
-  parallel_rows(h.batch, tile_sequences(s), [&](std::size_t begin, std::size_t count) {
+  parallel_rows(h.batch, tile_sequences(s.heads), [&](std::size_t begin, std::size_t count) {
     const std::size_t row = begin * h.queries, rows = count * h.queries;
     const Matrix<float> out = y.range(row, rows);
-    for (std::size_t g = 0; g < total_heads(s); g += tile_heads(s)) {
+    for (std::size_t g = 0; g < total_heads(s.heads); g += tile_heads(s.heads, s.width)) {
       const Tile tile(workers[worker()].data, s, g, count);
       tile.compute(x.range(row, rows), maps, w.qkv_bias.dims[0] > 0, matmul);
       matmul(out, tile.z, Transpose::kNo, maps.output_of(g, tile.count, s.width), Transpose::kYes,
@@ -250,14 +240,14 @@ void merged_attention_backward(View<float, 2> dx, const AttentionWeights<float>&
   merge(maps, w, s);
   const bool biased = w.qkv_bias.dims[0] > 0;
   const float scale = static_cast<float>(s.output_scale);
-  const RowGroups groups = row_groups(s);
+  const RowGroups groups = sequence_groups(s.heads);
   const std::size_t share_size = Maps::floats(s);
   float* const shares = partials.data + share_size;
   parallel_rows(h.batch, groups.size, [&](std::size_t group_first, std::size_t group_count) {
     const Maps share(shares + group_first / groups.size * share_size, s);
-    for (std::size_t g = 0; g < total_heads(s); g += tile_heads(s)) {
-      for (std::size_t at = 0; at < group_count; at += tile_sequences(s)) {
-        const std::size_t count = std::min(tile_sequences(s), group_count - at),
+    for (std::size_t g = 0; g < total_heads(s.heads); g += tile_heads(s.heads, s.width)) {
+      for (std::size_t at = 0; at < group_count; at += tile_sequences(s.heads)) {
+        const std::size_t count = std::min(tile_sequences(s.heads), group_count - at),
                           row = (group_first + at) * h.queries, rows = count * h.queries;
         const float more = at == 0 ? 0.0f : 1.0f;
         const Matrix<const float> in = x.range(row, rows), dout = dy.range(row, rows);
@@ -284,7 +274,7 @@ void merged_attention_backward(View<float, 2> dx, const AttentionWeights<float>&
   std::fill_n(partials.data, share_size, 0.0f);
   add_shares(partials.data, share_size, shares, groups.groups(), share_size);
   for (std::size_t c = 0; c < s.width; ++c) sum.row(c) *= scale;
-  parallel_for(total_heads(s), [&](std::size_t g) { split(dw, sum, sum.row.data, w, s, g); });
+  parallel_for(total_heads(s.heads), [&](std::size_t g) { split(dw, sum, sum.row.data, w, s, g); });
   bias_backward(dw.output_bias, dy, s.output_scale);
 }
 
