@@ -2,11 +2,8 @@
 import json
 import math
 import os
-import shutil
 import struct
-import subprocess
 import sys
-import tempfile
 import types
 import unittest
 
@@ -18,22 +15,13 @@ sys.path[:0] = [HERE, os.path.join(ROOT, "scripts")]
 import fake_run  # noqa: E402
 import plot  # noqa: E402
 from figures import against, draw, heads, headline, runs  # noqa: E402
+from script_case import ScriptCase  # noqa: E402
 
 
-class PlotTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="plot test ")  # a path with spaces
-        self.addCleanup(shutil.rmtree, self.folder)
-
-    def path(self, *parts):
-        return os.path.join(self.folder, *parts)
-
+class PlotTest(ScriptCase):
     def plot(self, *arguments, code=0):
         environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")} | {"LC_ALL": "C"}
-        done = subprocess.run([sys.executable, "-B", os.path.join(ROOT, "scripts", "plot.py"), *arguments],
-                              capture_output=True, text=True, env=environment, check=False)
-        self.assertEqual(done.returncode, code, done.stderr)
-        self.assertNotIn("Traceback", done.stderr)
+        done = self.run_script("plot.py", *arguments, code=code, env=environment)
         self.assertNotIn("Warning", done.stderr)
         return done
 

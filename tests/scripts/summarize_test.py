@@ -4,11 +4,8 @@ import fcntl
 import itertools
 import json
 import os
-import shutil
 import statistics
-import subprocess
 import sys
-import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -23,21 +20,12 @@ needs.need("pandas")
 import fake_run  # noqa: E402
 import summarize  # noqa: E402
 from figures import runs  # noqa: E402
+from script_case import ScriptCase  # noqa: E402
 
 
-class SummarizeTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="summarize test ")
-        self.addCleanup(shutil.rmtree, self.folder)
-
-    def path(self, *parts):
-        return os.path.join(self.folder, *parts)
-
+class SummarizeTest(ScriptCase):
     def summarize(self, *arguments, code=0):
-        done = subprocess.run([sys.executable, "-B", os.path.join(ROOT, "scripts", "summarize.py"), *arguments], capture_output=True,
-                              text=True, check=False)
-        self.assertEqual(done.returncode, code, done.stderr)
-        self.assertNotIn("Traceback", done.stderr)
+        done = self.run_script("summarize.py", *arguments, code=code)
         self.assertNotIn("Warning", done.stderr)
         return done
 

@@ -2,11 +2,8 @@
 import csv
 import math
 import os
-import shutil
 import struct
-import subprocess
 import sys
-import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -16,6 +13,7 @@ sys.path[:0] = [HERE, os.path.join(ROOT, "scripts")]
 
 import fake_run  # noqa: E402
 import tensorboard  # noqa: E402
+from script_case import ScriptCase  # noqa: E402
 
 START = 1796040504  # 2026-11-30T12:08:24Z, as fake_run's runs begin
 
@@ -77,19 +75,9 @@ def fields(message):
     return out
 
 
-class TensorboardTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="tensorboard test ")
-        self.addCleanup(shutil.rmtree, self.folder)
-
-    def path(self, *parts):
-        return os.path.join(self.folder, *parts)
-
+class TensorboardTest(ScriptCase):
     def convert(self, *arguments, code=0):
-        done = subprocess.run([sys.executable, "-B", os.path.join(ROOT, "scripts", "tensorboard.py"), *arguments, "--out", self.path("logs")],
-                              capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, code, done.stderr)
-        self.assertNotIn("Traceback", done.stderr)
+        done = self.run_script("tensorboard.py", *arguments, "--out", self.path("logs"), code=code)
         return done.stderr
 
     def events(self, name):
