@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <set>
 #include <string>
 
@@ -22,6 +23,8 @@ void read_sweep(std::string_view input) {
     require(is_safe_name(point.name), "a name is a safe component of a path: " + point.name);
     require(folders.insert(point.out.string()).second, "no two points share " + point.out.string());
   }
+  // From a folder that grid has yet to make nothing can be extended.
+  if (!sweep.base_text.empty() && !std::filesystem::exists(sweep.out)) return;
   // What `headroom train BASE --set ...` will read.
   const SweepPoint& last = sweep.points.back();
   const RunConfig config = sweep.base_text.empty()
