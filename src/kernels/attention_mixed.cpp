@@ -71,13 +71,6 @@ void mix(float* to, std::size_t m, const float* mixer, std::size_t k, bool trans
       to, n, a, from, n, used, [&](std::size_t) { return m; }, [&](std::size_t) { return k; });
 }
 
-// partial (m,k) += sum over a panel of d (m,n) times from (k,n): the gradient of a mixer.
-void add_mixer_gradient(float* partial, const float* d, std::size_t m, const float* from,
-                        std::size_t k, std::size_t n, std::size_t used) {
-  for (std::size_t i = 0; i < m; ++i)
-    for (std::size_t j = 0; j < k; ++j) partial[i * k + j] += dot(d + i * n, from + j * n, used);
-}
-
 void set_zero(Matrix<float> m) {
   for (std::size_t i = 0; i < m.rows; ++i) std::fill_n(m.row(i), m.cols, 0.0f);
 }
@@ -310,8 +303,7 @@ void mixed_attention_backward(Matrix<float> dq, Matrix<float> dk, Matrix<float> 
         add_to_keys(dvalue(h), buf.sums + h * buf.n, dz_h, 1.0f, buf, r.keys);
       }
       if (o.mix_weights != nullptr) {
-        add_mixer_gradient(dmix_weights, buf.dsums, s.value_heads, buf.weights, s.heads, buf.n,
-                           used);
+        add_row_products(dmix_weights, buf.dsums, s.value_heads, buf.weights, s.heads, buf.n, used);
         mix(buf.dweights, s.heads, o.mix_weights, s.value_heads, true, buf.dsums, buf.n, used);
       }
       for (std::size_t h = 0; h < s.heads; ++h) {
@@ -320,8 +312,8 @@ void mixed_attention_backward(Matrix<float> dq, Matrix<float> dk, Matrix<float> 
         if (o.bias != nullptr) add_bias_gradient(dbias + h * (s.queries + s.keys - 1), d, s, r);
       }
       if (o.mix_scores != nullptr) {
-        add_mixer_gradient(dmix_scores, buf.dweights, s.heads, buf.scores, s.score_heads, buf.n,
-                           used);
+        add_row_products(dmix_scores, buf.dweights, s.heads, buf.scores, s.score_heads, buf.n,
+                         used);
         mix(buf.dscores, s.score_heads, o.mix_scores, s.heads, true, buf.dweights, buf.n, used);
       }
       for (std::size_t h = 0; h < s.score_heads; ++h) {

@@ -81,4 +81,46 @@ inline void small_matmul(float* c, std::size_t c_stride, Strided a, const float*
   if (j < n) panel<1>(a, b + j, b_stride, rows(j), depth(j), put_at(j));
 }
 
+namespace small_matmul_detail {
+
+// C (Rows, Cols) += A B^T, sums over n columns, n a whole number of vectors.
+template <std::size_t Rows, std::size_t Cols>
+inline void dot_block(float* c, std::size_t c_stride, const float* a, std::size_t a_stride,
+                      const float* b, std::size_t b_stride, std::size_t n) {
+  Vec sums[Rows][Cols] = {};
+  for (std::size_t p = 0; p < n; p += kLanes) {
+    Vec x[Rows];
+    for (std::size_t i = 0; i < Rows; ++i) x[i] = load(a + i * a_stride + p);
+    for (std::size_t j = 0; j < Cols; ++j) {
+      const Vec y = load(b + j * b_stride + p);
+      for (std::size_t i = 0; i < Rows; ++i) sums[i][j] = fused(x[i], y, sums[i][j]);
+    }
+  }
+  for (std::size_t i = 0; i < Rows; ++i)
+    for (std::size_t j = 0; j < Cols; ++j) c[i * c_stride + j] += horizontal_sum(sums[i][j]);
+}
+
+// body(first, compile-time count) for blocks of `Most` rows or columns, then single ones.
+template <std::size_t Most, class Body>
+inline void for_blocks(std::size_t n, const Body& body) {
+  std::size_t i = 0;
+  for (; i + Most <= n; i += Most) body(i, std::integral_constant<std::size_t, Most>{});
+  for (; i < n; ++i) body(i, std::integral_constant<std::size_t, 1>{});
+}
+
+}  // namespace small_matmul_detail
+
+// C (m,k) += A (m,n) B (k,n)^T, n a whole number of vectors: the dot products of long rows.
+inline void add_row_products(float* c, const float* a, std::size_t m, const float* b, std::size_t k,
+                             std::size_t stride, std::size_t n) {
+  using namespace small_matmul_detail;
+  // 8 sums at once hide the latency of each; larger blocks are no faster.
+  for_blocks<4>(m, [&](std::size_t i, auto rows) {
+    for_blocks<2>(k, [&](std::size_t j, auto cols) {
+      dot_block<rows(), cols()>(c + i * k + j, k, a + i * stride, stride, b + j * stride, stride,
+                                n);
+    });
+  });
+}
+
 }  // namespace headroom::kernels
