@@ -66,53 +66,51 @@ struct Block {
 struct Tile {
   Block block;
   std::size_t sequences;
-  float *stats, *scratch;  // (sequences, heads, 2, T); one head's
+  float *stats, *scratch;  // (heads, 2, T) of one sequence; one head's
   Columns own, gradient;
 
   Tile(float* p, const AttentionShape& h, const Block& b, std::size_t n_sequences)
       : block(b),
         sequences(n_sequences),
-        stats(std::exchange(p,
-                            p + tile_sequences(h) * tile_heads(h, widest_head(h)) * 2 * h.queries)),
+        stats(std::exchange(p, p + stats_floats(h))),
         scratch(std::exchange(p, p + round_up_to_lanes(attention_scratch(h)))),
         own(p, h, n_sequences * h.queries, b.count),
         gradient(p, h, n_sequences * h.queries, b.count) {}
   static std::size_t floats(const AttentionShape& h) {
-    return tile_sequences(h) * tile_heads(h, widest_head(h)) * 2 * h.queries +
-           round_up_to_lanes(attention_scratch(h)) + 2 * Columns::floats(h);
+    return stats_floats(h) + round_up_to_lanes(attention_scratch(h)) + 2 * Columns::floats(h);
+  }
+  static std::size_t stats_floats(const AttentionShape& h) {
+    return round_up_to_lanes(tile_heads(h, widest_head(h)) * 2 * h.queries);
   }
 
-  // body(sequence, its statistics)
-  template <class Body>
-  void for_each_sequence(const Body& body) const {
-    const PhaseScope scope(Phase::kAttention);
-    for (std::size_t b = 0; b < sequences; ++b)
-      body(b, stats + b * block.count * 2 * block.h.queries);
-  }
-  Matrix<float> part(Matrix<float> m, std::size_t sequence) const {
-    return m.row_range(sequence * block.h.queries, block.h.queries);
-  }
-
-  // From x (rows of the tile, C): queries, keys, values, and the heads' sums.
+  // From x (rows of the tile, C).
   template <class Product>
-  void compute(Matrix<const float> x, const AttentionWeights<const float>& w,
+  void project(Matrix<const float> x, const AttentionWeights<const float>& w,
                const Product& product) const {
     block.for_each_map(own, [&](std::size_t row, std::size_t count, Matrix<float> to) {
       product(to, x, Transpose::kNo, w.qkv.range(row, count), Transpose::kYes, 1.0f, 0.0f);
       if (w.qkv_bias.dims[0] > 0) add_row(to, w.qkv_bias.data + row);
     });
-    for_each_sequence([&](std::size_t b, float* mine) {
-      attend_forward(part(own.z, b), mine, part(own.q, b), part(own.k, b), part(own.v, b), block.h,
-                     scratch);
-    });
   }
-  // gradient.z to gradient.q, k, v.
-  void differentiate() const {
-    for_each_sequence([&](std::size_t b, const float* mine) {
-      attend_backward(part(gradient.q, b), part(gradient.k, b), part(gradient.v, b),
-                      part(gradient.z, b), mine, part(own.q, b), part(own.k, b), part(own.v, b),
-                      block.h, scratch);
-    });
+  // The heads' sums.
+  void attend() const {
+    const PhaseScope scope(Phase::kAttention);
+    for (std::size_t b = 0; b < sequences; ++b)
+      attend_forward(part(own.z, b), stats, part(own.q, b), part(own.k, b), part(own.v, b), block.h,
+                     scratch);
+  }
+  // The sums again, and gradient.z to gradient.q, k, v.
+  void attend_and_differentiate() const {
+    const PhaseScope scope(Phase::kAttention);
+    for (std::size_t b = 0; b < sequences; ++b)
+      attend_both(part(own.z, b), part(gradient.q, b), part(gradient.k, b), part(gradient.v, b),
+                  stats, part(gradient.z, b), part(own.q, b), part(own.k, b), part(own.v, b),
+                  block.h, scratch);
+  }
+
+ private:
+  Matrix<float> part(Matrix<float> m, std::size_t sequence) const {
+    return m.row_range(sequence * block.h.queries, block.h.queries);
   }
 };
 
@@ -168,7 +166,8 @@ void fused_attention_forward(View<float, 2> y, View<const float, 2> x,
     const Matrix<float> out = y.range(row, rows);
     for_each_block(h, [&](const Block& block) {
       const Tile tile(workers[worker()].data, h, block, count);
-      tile.compute(x.range(row, rows), w, matmul);
+      tile.project(x.range(row, rows), w, matmul);
+      tile.attend();
       matmul(out, tile.own.z, Transpose::kNo,
              Matrix<const float>(w.output).col_range(block.sums(), block.value_rows()),
              Transpose::kYes, scale, block.first == 0 ? 0.0f : 1.0f);
@@ -202,11 +201,11 @@ void fused_attention_backward(View<float, 2> dx, const AttentionWeights<float>& 
         const Tile tile(workers[worker()].data, h, block, count);
         const Matrix<const float> output =
             Matrix<const float>(w.output).col_range(block.sums(), block.value_rows());
-        tile.compute(in, w, matmul_unrecorded);
+        tile.project(in, w, matmul_unrecorded);
+        matmul(tile.gradient.z, dout, Transpose::kNo, output, Transpose::kNo, scale, 0.0f);
+        tile.attend_and_differentiate();
         matmul(Matrix<float>(share.output).col_range(block.sums(), block.value_rows()), dout,
                Transpose::kYes, tile.own.z, Transpose::kNo, scale, more_rows);
-        matmul(tile.gradient.z, dout, Transpose::kNo, output, Transpose::kNo, scale, 0.0f);
-        tile.differentiate();
         float more_maps = block.first == 0 ? 0.0f : 1.0f;
         block.for_each_map(
             tile.gradient, [&](std::size_t map_row, std::size_t map_rows, Matrix<float> d) {

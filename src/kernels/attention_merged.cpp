@@ -98,7 +98,7 @@ struct Tile {
   const AttentionLayerShape& s;
   AttentionShape head_shape;
   std::size_t first, count, sequences;  // heads
-  float *stats, *scratch;               // (heads, sequences, 2, T); one head's
+  float *stats, *scratch;               // (2, T) of one head; its own
   Matrix<float> q, z, dq, dz, dtokens;  // (rows, heads C); the last of one sequence and head
 
   Tile(float* p, const AttentionLayerShape& shape, std::size_t first_head, std::size_t sequences_in)
@@ -110,7 +110,7 @@ struct Tile {
         sequences(sequences_in) {
     const auto cut = [&](std::size_t n) { return std::exchange(p, p + round_up_to_lanes(n)); };
     const std::size_t t = s.heads.queries, cols = count * s.width;
-    stats = cut(count * sequences * 2 * t);
+    stats = cut(2 * t);
     scratch = cut(attention_scratch(head_shape));
     for (Matrix<float>* m : {&q, &z, &dq, &dz}) {
       const std::size_t rows = sequences * t;
@@ -121,19 +121,17 @@ struct Tile {
   static std::size_t floats(const AttentionLayerShape& s) {
     const std::size_t heads = tile_heads(s.heads, s.width), sequences = tile_sequences(s.heads),
                       t = s.heads.queries;
-    return round_up_to_lanes(heads * sequences * 2 * t) +
-           round_up_to_lanes(attention_scratch(one_head(s))) +
+    return round_up_to_lanes(2 * t) + round_up_to_lanes(attention_scratch(one_head(s))) +
            4 * round_up_to_lanes(sequences * t * heads * s.width) +
            round_up_to_lanes(2 * t * s.width);
   }
 
-  // body(sequence, head of the tile, its statistics)
+  // body(sequence, head of the tile)
   template <class Body>
   void for_each_head(const Body& body) const {
     const PhaseScope scope(Phase::kAttention);
     for (std::size_t b = 0; b < sequences; ++b)
-      for (std::size_t g = 0; g < count; ++g)
-        body(b, g, stats + (b * count + g) * 2 * s.heads.queries);
+      for (std::size_t g = 0; g < count; ++g) body(b, g);
   }
   template <class T>
   Matrix<T> tokens(Matrix<T> m, std::size_t sequence) const {
@@ -143,25 +141,28 @@ struct Tile {
     return tokens(m, sequence).col_range(g * s.width, s.width);
   }
 
-  // Queries and sums from x, the tile's rows.
+  // Queries from x, the tile's rows.
   template <class Product>
-  void compute(Matrix<const float> x, const Maps& maps, bool biased, const Product& product) const {
+  void project(Matrix<const float> x, const Maps& maps, bool biased, const Product& product) const {
     product(q, x, Transpose::kNo, maps.query.range(first * s.width, q.cols), Transpose::kYes, 1.0f,
             0.0f);
     if (biased) add_row(q, &maps.bias(first * s.width));
-    for_each_head([&](std::size_t b, std::size_t g, float* mine) {
+  }
+  // The heads' sums.
+  void attend(Matrix<const float> x) const {
+    for_each_head([&](std::size_t b, std::size_t g) {
       const Matrix<const float> read = tokens(x, b);
-      attend_forward(part(z, b, g), mine, part(q, b, g), read, read, head_shape, scratch);
+      attend_forward(part(z, b, g), stats, part(q, b, g), read, read, head_shape, scratch);
     });
   }
-  // dz to dq, and what the tokens get as keys and values onto dx.
-  void differentiate(Matrix<float> dx, Matrix<const float> x) const {
+  // The sums again, dz to dq, and what the tokens get as keys and values onto dx.
+  void attend_and_differentiate(Matrix<float> dx, Matrix<const float> x) const {
     const std::size_t t = s.heads.queries;
-    for_each_head([&](std::size_t b, std::size_t g, const float* mine) {
+    for_each_head([&](std::size_t b, std::size_t g) {
       const Matrix<const float> read = tokens(x, b);
       const Matrix<float> as_key = dtokens.row_range(0, t), as_value = dtokens.row_range(t, t);
-      attend_backward(part(dq, b, g), as_key, as_value, part(dz, b, g), mine, part(q, b, g), read,
-                      read, head_shape, scratch);
+      attend_both(part(z, b, g), part(dq, b, g), as_key, as_value, stats, part(dz, b, g),
+                  part(q, b, g), read, read, head_shape, scratch);
       const Matrix<float> to = tokens(dx, b);
       for (std::size_t i = 0; i < t; ++i)
         for (std::size_t c = 0; c < s.width; ++c)
@@ -222,7 +223,8 @@ void merged_attention_forward(View<float, 2> y, View<const float, 2> x,
     const Matrix<float> out = y.range(row, rows);
     for (std::size_t g = 0; g < total_heads(s.heads); g += tile_heads(s.heads, s.width)) {
       const Tile tile(workers[worker()].data, s, g, count);
-      tile.compute(x.range(row, rows), maps, w.qkv_bias.dims[0] > 0, matmul);
+      tile.project(x.range(row, rows), maps, w.qkv_bias.dims[0] > 0, matmul);
+      tile.attend(x.range(row, rows));
       matmul(out, tile.z, Transpose::kNo, maps.output_of(g, tile.count, s.width), Transpose::kYes,
              scale, g == 0 ? 0.0f : 1.0f);
     }
@@ -255,13 +257,13 @@ void merged_attention_backward(View<float, 2> dx, const AttentionWeights<float>&
         const Tile tile(workers[worker()].data, s, g, count);
         const Matrix<float> output = maps.output_of(g, tile.count, s.width);
         const View<float, 2> query = maps.query.range(g * s.width, tile.q.cols);
-        tile.compute(in, maps, biased, matmul_unrecorded);
-        matmul(share.output_of(g, tile.count, s.width), dout, Transpose::kYes, tile.z,
-               Transpose::kNo, scale, more);
+        tile.project(in, maps, biased, matmul_unrecorded);
         matmul(tile.dz, dout, Transpose::kNo, output, Transpose::kNo, scale, 0.0f);
         if (g == 0)
           for (std::size_t i = 0; i < rows; ++i) std::fill_n(din.row(i), s.width, 0.0f);
-        tile.differentiate(din, in);
+        tile.attend_and_differentiate(din, in);
+        matmul(share.output_of(g, tile.count, s.width), dout, Transpose::kYes, tile.z,
+               Transpose::kNo, scale, more);
         matmul(share.query.range(g * s.width, tile.q.cols), tile.dq, Transpose::kYes, in,
                Transpose::kNo, 1.0f, more);
         column_sums(&share.bias(g * s.width), tile.dq, at > 0);

@@ -50,8 +50,8 @@ void unpack(Matrix<float> to, const Lanes& from) {
 }
 
 struct Buffers {
-  Lanes q, dq, k, dk, v, dv, z;  // z is dz in backward
-  float *weights, *dweights;     // (Tk) vectors of one query
+  Lanes q, dq, k, dk, v, dv, z, dz;
+  float *weights, *dweights;  // (Tk) vectors of one query
 
   // With queries, times the scale, keys and values in their places.
   Buffers(const AttentionShape& s, float* p, Matrix<const float> q_in, Matrix<const float> k_in,
@@ -66,6 +66,7 @@ struct Buffers {
     v = cut(s.keys, s.value_size);
     dv = cut(s.keys, s.value_size);
     z = cut(s.queries, s.value_size);
+    dz = cut(s.queries, s.value_size);
     weights = cut(s.keys, 1).data;
     dweights = cut(s.keys, 1).data;
     pack(q, q_in, static_cast<float>(s.scale));
@@ -93,16 +94,22 @@ struct Kernel {
     return sum;
   }
 
+  // The scores of query i and their largest.
+  Vec store_scores(std::size_t i, std::size_t n) const {
+    Vec top = broadcast(-std::numeric_limits<float>::infinity());
+    for (std::size_t j = 0; j < n; ++j) {
+      const Vec x = score(i, j);
+      store(b.weights + j * kLanes, x);
+      top = max(x, top);
+    }
+    return top;
+  }
+
   void forward(float* stats, std::size_t heads) const {
     for (std::size_t i = 0; i < s.queries; ++i) {
       const std::size_t n = visible(s, i);
-      Vec top = broadcast(-std::numeric_limits<float>::infinity()), total{};
-      for (std::size_t j = 0; j < n; ++j) {
-        const Vec x = score(i, j);
-        store(b.weights + j * kLanes, x);
-        top = max(x, top);
-      }
-      Vec sums[kWidest] = {};
+      const Vec top = store_scores(i, n);
+      Vec total{}, sums[kWidest] = {};
       for (std::size_t j = 0; j < n; ++j) {
         const Vec e = exp_nonpositive(load(b.weights + j * kLanes) - top);
         total += e;
@@ -117,38 +124,72 @@ struct Kernel {
     }
   }
 
-  void backward(const float* stats, std::size_t heads) const {
-    const float scale = static_cast<float>(s.scale);
+  // The gradient of weight j of query i, kept for query_gradients.
+  Vec dweight(std::size_t i, std::size_t j) const {
+    Vec dp{};
+    for (std::size_t c = 0; c < value_size(); ++c) dp = fused(b.v.get(j, c), b.dz.get(i, c), dp);
+    store(b.dweights + j * kLanes, dp);
+    return dp;
+  }
+
+  void set_key_gradients_zero() const {
     std::fill_n(b.dk.data, s.keys * key_size() * kLanes, 0.0f);
     std::fill_n(b.dv.data, s.keys * value_size() * kLanes, 0.0f);
+  }
+
+  // What query i adds to the gradients. b.weights hold its weights over `inverse`, b.dweights their
+  // gradients; sum: of the products of both.
+  void query_gradients(std::size_t i, std::size_t n, Vec inverse, Vec sum) const {
+    const float scale = static_cast<float>(s.scale);
+    const Vec mean = sum * inverse;
+    Vec dq[kWidest] = {};
+    for (std::size_t j = 0; j < n; ++j) {
+      const Vec p = load(b.weights + j * kLanes) * inverse,
+                d = p * (load(b.dweights + j * kLanes) - mean);
+      for (std::size_t c = 0; c < value_size(); ++c)
+        store(b.dv.at(j, c), fused(p, b.dz.get(i, c), b.dv.get(j, c)));
+      for (std::size_t c = 0; c < key_size(); ++c) {
+        dq[c] = fused(b.k.get(j, c), d, dq[c]);
+        store(b.dk.at(j, c), fused(d, b.q.get(i, c), b.dk.get(j, c)));  // q holds the scale
+      }
+    }
+    for (std::size_t c = 0; c < key_size(); ++c) store(b.dq.at(i, c), scale * dq[c]);
+  }
+
+  void backward(const float* stats, std::size_t heads) const {
+    set_key_gradients_zero();
     for (std::size_t i = 0; i < s.queries; ++i) {
       const std::size_t n = visible(s, i);
-      Vec top{}, inverse{}, mean{};
+      Vec top{}, inverse{}, sum{};
       for (std::size_t h = 0; h < heads; ++h) {
         top[h] = stats[h * 2 * s.queries + i];
         inverse[h] = stats[(h * 2 + 1) * s.queries + i];
       }
       for (std::size_t j = 0; j < n; ++j) {
-        const Vec p = exp_nonpositive(score(i, j) - top) * inverse;
-        Vec dp{};
-        for (std::size_t c = 0; c < value_size(); ++c) {
-          const Vec dz = b.z.get(i, c);
-          dp = fused(b.v.get(j, c), dz, dp);
-          store(b.dv.at(j, c), fused(p, dz, b.dv.get(j, c)));
-        }
-        store(b.weights + j * kLanes, p);
-        store(b.dweights + j * kLanes, dp);
-        mean += p * dp;
+        const Vec e = exp_nonpositive(score(i, j) - top);
+        store(b.weights + j * kLanes, e);
+        sum = fused(e, dweight(i, j), sum);
       }
-      Vec dq[kWidest] = {};
+      query_gradients(i, n, inverse, sum);
+    }
+  }
+
+  void forward_and_backward() const {
+    set_key_gradients_zero();
+    for (std::size_t i = 0; i < s.queries; ++i) {
+      const std::size_t n = visible(s, i);
+      const Vec top = store_scores(i, n);
+      Vec total{}, sum{}, sums[kWidest] = {};
       for (std::size_t j = 0; j < n; ++j) {
-        const Vec d = load(b.weights + j * kLanes) * (load(b.dweights + j * kLanes) - mean);
-        for (std::size_t c = 0; c < key_size(); ++c) {
-          dq[c] = fused(b.k.get(j, c), d, dq[c]);
-          store(b.dk.at(j, c), fused(d, b.q.get(i, c), b.dk.get(j, c)));  // q holds the scale
-        }
+        const Vec e = exp_nonpositive(load(b.weights + j * kLanes) - top);
+        store(b.weights + j * kLanes, e);
+        total += e;
+        for (std::size_t c = 0; c < value_size(); ++c) sums[c] = fused(b.v.get(j, c), e, sums[c]);
+        sum = fused(e, dweight(i, j), sum);
       }
-      for (std::size_t c = 0; c < key_size(); ++c) store(b.dq.at(i, c), scale * dq[c]);
+      const Vec inverse = n > 0 ? 1.0f / total : Vec{};
+      for (std::size_t c = 0; c < value_size(); ++c) store(b.z.at(i, c), inverse * sums[c]);
+      query_gradients(i, n, inverse, sum);
     }
   }
 };
@@ -177,7 +218,7 @@ bool narrow_heads_pay(const AttentionShape& s) {
 
 std::size_t narrow_attention_scratch(const AttentionShape& s) {
   return kLanes * ((2 * s.queries + 2 * s.keys) * s.key_size +
-                   (2 * s.keys + s.queries) * s.value_size + 2 * s.keys);
+                   2 * (s.keys + s.queries) * s.value_size + 2 * s.keys);
 }
 
 void attend_narrow_forward(Matrix<float> z, float* stats, Matrix<const float> q,
@@ -188,16 +229,34 @@ void attend_narrow_forward(Matrix<float> z, float* stats, Matrix<const float> q,
   unpack(z, b.z);
 }
 
+namespace {
+
+void unpack_gradients(Matrix<float> dq, Matrix<float> dk, Matrix<float> dv, const Buffers& b) {
+  unpack(dq, b.dq);
+  unpack(dk, b.dk);
+  unpack(dv, b.dv);
+}
+
+}  // namespace
+
 void attend_narrow_backward(Matrix<float> dq, Matrix<float> dk, Matrix<float> dv,
                             Matrix<const float> dz, const float* stats, Matrix<const float> q,
                             Matrix<const float> k, Matrix<const float> v, const AttentionShape& s,
                             float* scratch) {
   const Buffers b(s, scratch, q, k, v);
-  pack(b.z, dz, 1.0f);
+  pack(b.dz, dz, 1.0f);
   with_kernel(s, b, [&](const auto& kernel) { kernel.backward(stats, q.cols / s.key_size); });
-  unpack(dq, b.dq);
-  unpack(dk, b.dk);
-  unpack(dv, b.dv);
+  unpack_gradients(dq, dk, dv, b);
+}
+
+void attend_narrow_both(Matrix<float> z, Matrix<float> dq, Matrix<float> dk, Matrix<float> dv,
+                        Matrix<const float> dz, Matrix<const float> q, Matrix<const float> k,
+                        Matrix<const float> v, const AttentionShape& s, float* scratch) {
+  const Buffers b(s, scratch, q, k, v);
+  pack(b.dz, dz, 1.0f);
+  with_kernel(s, b, [&](const auto& kernel) { kernel.forward_and_backward(); });
+  unpack(z, b.z);
+  unpack_gradients(dq, dk, dv, b);
 }
 
 }  // namespace headroom::kernels

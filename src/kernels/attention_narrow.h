@@ -23,5 +23,9 @@ void attend_narrow_backward(Matrix<float> dq, Matrix<float> dk, Matrix<float> dv
                             Matrix<const float> dz, const float* stats, Matrix<const float> q,
                             Matrix<const float> k, Matrix<const float> v,
                             const AttentionShape& shape, float* scratch);
+// The sums z again and all gradients, with one exponential a pair.
+void attend_narrow_both(Matrix<float> z, Matrix<float> dq, Matrix<float> dk, Matrix<float> dv,
+                        Matrix<const float> dz, Matrix<const float> q, Matrix<const float> k,
+                        Matrix<const float> v, const AttentionShape& shape, float* scratch);
 
 }  // namespace headroom::kernels

@@ -83,13 +83,19 @@ void sum_over_queries(Matrix<float> to, const float* weights, const Buffers& buf
   }
 }
 
-void one_head_forward(Matrix<float> z, float* stats, Matrix<const float> q, Matrix<const float> k,
-                      Matrix<const float> v, const AttentionShape& s, float* scratch) {
-  const Buffers buf(s, scratch);
-  const Visible visible{s};
+// buf.scores = the scaled scores of the pairs that are wanted; buf.queries_t is filled.
+void head_scores(const Buffers& buf, Matrix<const float> q, Matrix<const float> k,
+                 const AttentionShape& s) {
   transpose_in(buf.queries_t, buf.tq, q, static_cast<float>(s.scale));
-  small_matmul(buf.scores, buf.tq, {k.data, k.stride, 1}, buf.queries_t, buf.tq, buf.tq, visible,
+  small_matmul(buf.scores, buf.tq, {k.data, k.stride, 1}, buf.queries_t, buf.tq, buf.tq, Visible{s},
                [&](std::size_t) { return s.key_size; });
+}
+
+// Leaves the exponentials of the scores in buf.scores.
+void head_forward(const Buffers& buf, Matrix<float> z, float* stats, Matrix<const float> q,
+                  Matrix<const float> k, Matrix<const float> v, const AttentionShape& s) {
+  const Visible visible{s};
+  head_scores(buf, q, k, s);
   float* inverses = stats + s.queries;
   for (std::size_t i = 0; i < buf.tq; i += kPanel) {
     const std::size_t count = std::min(kPanel, s.queries - i);
@@ -105,17 +111,16 @@ void one_head_forward(Matrix<float> z, float* stats, Matrix<const float> q, Matr
   transpose_out(z, buf.out, buf.tq, [&](std::size_t i) { return inverses[i]; });
 }
 
-void one_head_backward(Matrix<float> dq, Matrix<float> dk, Matrix<float> dv, Matrix<const float> dz,
-                       const float* stats, Matrix<const float> q, Matrix<const float> k,
-                       Matrix<const float> v, const AttentionShape& s, float* scratch) {
-  const Buffers buf(s, scratch);
+// exponential(score, top) of what stands in buf.scores; buf.queries_t is filled.
+template <class Exponential>
+void head_gradients(const Buffers& buf, Matrix<float> dq, Matrix<float> dk, Matrix<float> dv,
+                    Matrix<const float> dz, const float* stats, Matrix<const float> q,
+                    Matrix<const float> k, Matrix<const float> v, const AttentionShape& s,
+                    const Exponential& exponential) {
   const float scale = static_cast<float>(s.scale);
   const Visible visible{s};
-  transpose_in(buf.queries_t, buf.tq, q, scale);
   transpose_in(buf.dz_t, buf.tq, dz, 1.0f);
-  // Weights P from the scores, and dP = dz v^T, both (Tk, tq).
-  small_matmul(buf.scores, buf.tq, {k.data, k.stride, 1}, buf.queries_t, buf.tq, buf.tq, visible,
-               [&](std::size_t) { return s.key_size; });
+  // dP = dz v^T, (Tk, tq) as the weights P.
   small_matmul(buf.dscores, buf.tq, {v.data, v.stride, 1}, buf.dz_t, buf.tq, buf.tq, visible,
                [&](std::size_t) { return s.value_size; });
   const float* inverses = stats + s.queries;
@@ -128,7 +133,7 @@ void one_head_backward(Matrix<float> dq, Matrix<float> dk, Matrix<float> dv, Mat
       inverse[l] = inverses[i + l];
     }
     for (std::size_t j = 0; j < n; ++j) {
-      Vec p = exp_nonpositive(load(buf.scores + j * buf.tq + i) - top) * inverse;
+      Vec p = exponential(load(buf.scores + j * buf.tq + i), top) * inverse;
       if (s.causal && j > i) p = sees(i, j) ? p : Vec{};
       store(buf.scores + j * buf.tq + i, p);
       mean += p * load(buf.dscores + j * buf.tq + i);
@@ -150,6 +155,29 @@ void one_head_backward(Matrix<float> dq, Matrix<float> dk, Matrix<float> dv, Mat
       buf.out, buf.tq, {k.data, 1, k.stride}, buf.dscores, buf.tq, buf.tq,
       [&](std::size_t) { return s.key_size; }, visible);
   transpose_out(dq, buf.out, buf.tq, [&](std::size_t) { return scale; });
+}
+
+void one_head_forward(Matrix<float> z, float* stats, Matrix<const float> q, Matrix<const float> k,
+                      Matrix<const float> v, const AttentionShape& s, float* scratch) {
+  head_forward(Buffers(s, scratch), z, stats, q, k, v, s);
+}
+
+void one_head_backward(Matrix<float> dq, Matrix<float> dk, Matrix<float> dv, Matrix<const float> dz,
+                       const float* stats, Matrix<const float> q, Matrix<const float> k,
+                       Matrix<const float> v, const AttentionShape& s, float* scratch) {
+  const Buffers buf(s, scratch);
+  head_scores(buf, q, k, s);
+  head_gradients(buf, dq, dk, dv, dz, stats, q, k, v, s,
+                 [](Vec score, Vec top) { return exp_nonpositive(score - top); });
+}
+
+void one_head_both(Matrix<float> z, Matrix<float> dq, Matrix<float> dk, Matrix<float> dv,
+                   float* stats, Matrix<const float> dz, Matrix<const float> q,
+                   Matrix<const float> k, Matrix<const float> v, const AttentionShape& s,
+                   float* scratch) {
+  const Buffers buf(s, scratch);
+  head_forward(buf, z, stats, q, k, v, s);
+  head_gradients(buf, dq, dk, dv, dz, stats, q, k, v, s, [](Vec e, Vec) { return e; });
 }
 
 // body(head, number of heads) for heads 0 .. n-1 of a sequence: one at a time, or as many narrow
@@ -185,6 +213,23 @@ void attend_backward(Matrix<float> dq, Matrix<float> dk, Matrix<float> dv, Matri
            head_columns(dv, g, n, s.value_size), head_columns(dz, g, n, s.value_size),
            stats + g * 2 * s.queries, head_columns(q, g, n, s.key_size),
            head_columns(k, g, n, s.key_size), head_columns(v, g, n, s.value_size), s, scratch);
+  });
+}
+
+void attend_both(Matrix<float> z, Matrix<float> dq, Matrix<float> dk, Matrix<float> dv,
+                 float* stats, Matrix<const float> dz, Matrix<const float> q, Matrix<const float> k,
+                 Matrix<const float> v, const AttentionShape& s, float* scratch) {
+  const bool narrow = narrow_heads_pay(s);
+  for_heads_together(s, q.cols / s.key_size, [&](std::size_t g, std::size_t n) {
+    const auto keys = [&](auto m) { return head_columns(m, g, n, s.key_size); };
+    const auto values = [&](auto m) { return head_columns(m, g, n, s.value_size); };
+    if (narrow) {
+      attend_narrow_both(values(z), keys(dq), keys(dk), values(dv), values(dz), keys(q), keys(k),
+                         values(v), s, scratch);
+    } else {
+      one_head_both(values(z), keys(dq), keys(dk), values(dv), stats + g * 2 * s.queries,
+                    values(dz), keys(q), keys(k), values(v), s, scratch);
+    }
   });
 }
 

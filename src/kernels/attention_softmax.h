@@ -32,5 +32,9 @@ void attend_forward(Matrix<float> z, float* stats, Matrix<const float> q, Matrix
 void attend_backward(Matrix<float> dq, Matrix<float> dk, Matrix<float> dv, Matrix<const float> dz,
                      const float* stats, Matrix<const float> q, Matrix<const float> k,
                      Matrix<const float> v, const AttentionShape& shape, float* scratch);
+// Both for the price of one exponential a pair, where the sums were not kept; stats is scratch.
+void attend_both(Matrix<float> z, Matrix<float> dq, Matrix<float> dk, Matrix<float> dv,
+                 float* stats, Matrix<const float> dz, Matrix<const float> q, Matrix<const float> k,
+                 Matrix<const float> v, const AttentionShape& shape, float* scratch);
 
 }  // namespace headroom::kernels

@@ -55,6 +55,7 @@ inline Vec fused(Vec a, Vec b, Vec c) {
 #endif
 }
 
+// b, if either is NaN.
 inline Vec max(Vec a, Vec b) { return a > b ? a : b; }
 
 inline float horizontal_sum(Vec v) {
@@ -118,14 +119,12 @@ inline Vec exp(Vec x) {
 
 // The same bits for x <= 0, where 2^n is one factor and nothing overflows: the exp of a softmax.
 inline Vec exp_nonpositive(Vec x) {
-  using namespace vector_detail;
-  const Vec low = broadcast(kLeastExp);
-  const auto [n, p] = scaled_exp(x > low ? x : low);
+  // From -88 on n is -127, whose bits are those of 0. The clamp lets a NaN pass, which p keeps.
+  const auto [n, p] = vector_detail::scaled_exp(max(broadcast(-88.0f), x));
   const IntVec bits = (__builtin_convertvector(n, IntVec) + 127) << 23;
   Vec scale;
   std::memcpy(&scale, &bits, sizeof scale);
-  const Vec y = x < low ? broadcast(0.0f) : p * scale;
-  return x == x ? y : x;
+  return p * scale;
 }
 
 // tanh as 1 - 2 / (exp(2x) + 1): absolute error about 1e-7, exact at both ends.
