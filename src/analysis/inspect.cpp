@@ -117,7 +117,7 @@ std::optional<Inspection> inspect(const Task& task, const ModelConfig& config,
   const ModelConfig resolved = resolve(config, io);
   const Stage stage = task.final_stage();
   const TaskShape shape = task.shape(stage);
-  Model<float> model(config, io, kChunkItems, false, true);
+  Model<float> model(config, io, kChunkItems, ModelUse::kInspection);
   std::copy(params.begin(), params.end(), model.params().data);
   OwnedBatch batch;
   batch.shape(shape, kChunkItems);

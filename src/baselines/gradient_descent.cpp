@@ -132,9 +132,10 @@ std::optional<std::vector<double>> tuned_rates(const Task& task, std::uint64_t s
   const TaskShape shape = task.shape();
   std::atomic<bool> stopped{false};
   std::vector<std::vector<Trial>> prompts(items);
+  std::vector<OwnedBatch> batches(static_cast<std::size_t>(threads()));
+  for (OwnedBatch& batch : batches) batch.shape(shape, 1);
   parallel_rows(items, 4, [&](std::size_t first, std::size_t count) {
-    OwnedBatch batch;
-    batch.shape(shape, 1);
+    const OwnedBatch& batch = batches[worker()];
     for (std::size_t item = first; item < first + count; ++item) {
       if (stopped || asked_to_stop(stop)) {
         stopped = true;

@@ -10,6 +10,7 @@
 #include "config/write.h"
 #include "core/memory.h"
 #include "core/parallel.h"
+#include "core/spelling.h"
 #include "model/budget.h"
 #include "model/gradient_check.h"
 #include "train/evaluate.h"
@@ -48,13 +49,6 @@ struct CheckReport {
   double total_s() const { return timing.median_s * static_cast<double>(config.train.steps); }
   double flops_per_step() const { return budget.step_flops_per_token * timing.tokens; }
 };
-
-std::string shape_text(const std::vector<std::size_t>& shape) {
-  std::string text = "(";
-  for (std::size_t i = 0; i < shape.size(); ++i)
-    text += (i > 0 ? ", " : "") + std::to_string(shape[i]);
-  return text + ")";
-}
 
 std::string init_text(const InitRule& init) {
   switch (init.kind) {

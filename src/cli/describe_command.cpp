@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "config/describe.h"
+#include "core/spelling.h"
 
 namespace headroom {
 
@@ -16,12 +17,10 @@ Exit describe_command(Arguments args) {
                    "headroom describe train.optimizer\n"
                    "headroom describe defaults > my.json\n"
                    "headroom describe config --json-schema > schema.json");
-  line.optional_argument(
-      "TOPIC", topic,
-      "tasks, attention, metrics, baselines, constructions, bounds, grid, config, defaults, or a "
-      "section "
-      "of the config such as "
-      "train.optimizer; without one, the list of topics.");
+  line.optional_argument("TOPIC", topic,
+                         join(topic_names()) +
+                             ", or a section of the config such as train.optimizer; without one, "
+                             "the list of topics.");
   line.flag("--markdown", markdown, "Print tables in Markdown.");
   line.flag("--json-schema", schema,
             "Print a JSON Schema (draft 2020-12) of the config or of a part of it.");

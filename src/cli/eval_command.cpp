@@ -113,7 +113,7 @@ Exit eval_command(Arguments args) {
   // Room for longer prompts must not make a longer table of positions.
   ModelConfig planned = config.model;
   planned.positions.length = resolved.positions.length;
-  Model<float> model(planned, widened(model_io(*task), shifted), batch, false);
+  Model<float> model(planned, widened(model_io(*task), shifted), batch, ModelUse::kAnswering);
   const safetensors::Archive archive = open_checkpoint(run, checkpoint, config);
   load_params(archive, model.table(), model.params().flat());
 

@@ -7,23 +7,9 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/file.h"
 
 namespace headroom {
-namespace {
-
-// 0 or errno.
-int write_all(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = ::write(descriptor, text.data(), text.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return errno;
-    text.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return 0;
-}
-
-}  // namespace
-
 void print(std::string_view text) {
   static bool reader_gone = false;
   if (reader_gone) return;

@@ -130,7 +130,7 @@ std::vector<std::pair<double, double>> pairs(const CsvTable& table, const std::s
   std::vector<std::pair<double, double>> points;
   if (!table.columns.contains("step") || !table.columns.contains(y)) return points;
   for (std::size_t i = 0; i < table.rows; ++i)
-    points.emplace_back(table.columns.at("step")[i], table.columns.at(y)[i]);
+    points.emplace_back(table.column("step")[i], table.column(y)[i]);
   return points;
 }
 
@@ -139,8 +139,7 @@ std::map<std::string, double> level_baselines(const RunSide& run) {
   const CsvTable table = read_csv(fs::path(run.path) / "baselines.csv");
   std::map<std::string, double> out;
   for (std::size_t i = 0; i < table.rows; ++i)
-    if (std::isnan(table.columns.at("position")[i]))
-      out[table.first[i]] = table.columns.at("error")[i];
+    if (std::isnan(table.column("position")[i])) out[table.first[i]] = table.column("error")[i];
   return out;
 }
 
@@ -184,8 +183,8 @@ Chart position_chart(const std::vector<RunSide>& runs, const std::vector<std::st
     const CsvTable table = read_csv(fs::path(runs[i].path) / "eval_positions.csv");
     ChartLine line{names[i], {}, false, has_diverged(runs[i])};
     for (std::size_t row = 0; row < table.rows; ++row)
-      if (table.columns.at("step")[row] == table.columns.at("step").back())
-        line.points.emplace_back(table.columns.at("position")[row], table.columns.at("error")[row]);
+      if (table.column("step")[row] == table.column("step").back())
+        line.points.emplace_back(table.column("position")[row], table.column("error")[row]);
     if (!line.points.empty()) chart.lines.push_back(std::move(line));
   }
   if (chart.lines.empty()) return chart;
@@ -197,8 +196,8 @@ Chart position_chart(const std::vector<RunSide>& runs, const std::vector<std::st
   std::vector<std::string> order;
   std::map<std::string, ChartLine> lines;
   for (std::size_t row = 0; row < table.rows; ++row) {
-    const double position = table.columns.at("position")[row];
-    const double error = table.columns.at("error")[row];
+    const double position = table.column("position")[row];
+    const double error = table.column("error")[row];
     if (std::isnan(position)) continue;
     const std::string& name = table.first[row];
     if (!lines.contains(name)) order.push_back(name);

@@ -37,6 +37,15 @@ RunConfig read_run(const char* command, const fs::path& run, std::span<const std
   return read_run_config((run / "config.json").string(), sets);
 }
 
+std::string other_model(const fs::path& file, const RunConfig& config) {
+  const safetensors::Archive archive(file);
+  const std::string *format = archive.metadata("format"), *trained = archive.metadata("config");
+  const bool is_ours = format != nullptr && format->starts_with("headroom");
+  if (!is_ours || trained == nullptr) return "";
+  const std::string differs = model_differences(read_run_config_text(*trained), config);
+  return differs.empty() ? "" : file.string() + ": was trained as another model: " + differs;
+}
+
 safetensors::Archive open_checkpoint(const fs::path& run, const std::string& which,
                                      const RunConfig& config) {
   safetensors::Archive archive(checkpoint_path(run, which));

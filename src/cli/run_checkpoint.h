@@ -21,4 +21,9 @@ RunConfig read_run(const char* command, const std::filesystem::path& run,
 safetensors::Archive open_checkpoint(const std::filesystem::path& run, const std::string& which,
                                      const RunConfig& config);
 
+// In which keys `config` is another model than the one that parameters in `file` were trained with,
+// as one line that begins with the file; "" where it is the same, or the file does not tell. Throws
+// as safetensors::Archive does.
+std::string other_model(const std::filesystem::path& file, const RunConfig& config);
+
 }  // namespace headroom

@@ -33,9 +33,16 @@ std::optional<HeldOut> last_held_out(const fs::path& file) {
 
 }  // namespace
 
+const std::vector<double>& CsvTable::column(const std::string& name) const {
+  const auto found = columns.find(name);
+  if (found == columns.end()) throw Error(Exit::kFile, file + ": has no column " + name);
+  return found->second;
+}
+
 CsvTable read_csv(const fs::path& file) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
   CsvTable table;
+  table.file = file.string();
   if (!fs::exists(file)) return table;
   const std::string text = read_file(file, kMostBytes);
   std::vector<std::string_view> lines = split(text, '\n');

@@ -41,6 +41,10 @@ struct CsvTable {
   std::map<std::string, std::vector<double>> columns;
   std::vector<std::string> first;  // the first column as text
   std::size_t rows = 0;
+  std::string file;
+
+  // Throws Error(kFile) where there is none of that name.
+  const std::vector<double>& column(const std::string& name) const;
 };
 CsvTable read_csv(const std::filesystem::path& file);
 

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/run_arguments.h"
+#include "cli/run_checkpoint.h"
 #include "config/write.h"
 #include "core/numbers.h"
 #include "train/signals.h"
@@ -54,7 +55,11 @@ Exit step_command(Arguments args) {
   job.config_text = config_text(config);
   job.float64 = dtype == "float64";
   job.dump = dump;
-  if (load) job.load = *load;
+  if (load) {
+    job.load = *load;
+    if (const std::string other = other_model(*load, config); !other.empty())
+      throw Error(Exit::kCorrupt, other);
+  }
   install_signal_handlers();  // not in the middle of the file
   const StepResult result = run_steps(job);
   if (result.stopped) return stopped_exit();

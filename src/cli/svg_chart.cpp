@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "cli/table.h"
 
@@ -200,15 +201,20 @@ std::string html_text(const std::string& text) {
 
 std::vector<std::pair<double, double>> thinned(const std::vector<std::pair<double, double>>& points,
                                                std::size_t most) {
-  if (points.size() <= most || points.front().first <= 0) return points;
-  const double first = std::log(points.front().first), last = std::log(points.back().first);
-  std::vector<std::pair<double, double>> out;
+  if (points.size() <= most) return points;
+  // What has no place on a logarithmic axis stays as it is: the first evaluation is at update 0.
+  const auto begin =
+      std::find_if(points.begin(), points.end(), [](const auto& point) { return point.first > 0; });
+  std::vector<std::pair<double, double>> out(points.begin(), begin);
+  if (out.size() >= most || begin == points.end()) return points;
+  most -= out.size();
+  const double first = std::log(begin->first), last = std::log(points.back().first);
   double bin = -1, sum_x = 0, sum_y = 0, n = 0;
   const auto flush = [&] {
     if (n > 0) out.emplace_back(sum_x / n, sum_y / n);
     sum_x = sum_y = n = 0;
   };
-  for (const auto& [x, y] : points) {
+  for (const auto& [x, y] : std::span(begin, points.end())) {
     const double at_bin =
         std::floor((std::log(x) - first) / (last - first) * static_cast<double>(most - 1));
     if (at_bin != bin) flush();

@@ -2,6 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/run_arguments.h"
+#include "cli/run_checkpoint.h"
 #include "config/read.h"
 #include "config/resume.h"
 #include "config/write.h"
@@ -89,6 +90,10 @@ Exit train_command(Arguments args) {
   if (init_from) job.init_from = *init_from;
   job.out = out ? fs::path(*out) : default_run_directory(config);
   if (resume) choose_resume(*resume, config, job);
+  if (init_from && !job.resume) {
+    if (const std::string other = other_model(*init_from, config); !other.empty())
+      job.notes.push_back("warning: " + other);
+  }
   if (!out && !job.resume) fs::create_directories(job.out.parent_path());
   return train(job).exit;
 }

@@ -260,13 +260,17 @@ std::string schema(const Defaults& defaults, const std::string& section) {
 
 }  // namespace
 
+std::vector<std::string> topic_names() {
+  std::vector<std::string> names;
+  for (const Topic& topic : kTopics) names.push_back(topic.name);
+  return names;
+}
+
 std::string describe(const std::string& name, DescribeFormat format) {
   const Defaults defaults;
   const bool wants_schema = format == DescribeFormat::kJsonSchema;
   if (name.empty()) return wants_schema ? schema(defaults, "") : describe_topics(format);
-  std::vector<std::string> known;
   for (const Topic& topic : kTopics) {
-    known.push_back(topic.name);
     if (name != topic.name) continue;
     if (!wants_schema) return topic.run(defaults, format);
     if (topic.section != nullptr) return schema(defaults, topic.section);
@@ -276,6 +280,7 @@ std::string describe(const std::string& name, DescribeFormat format) {
   if (const Fields* section = section_at(defaults.fields, name)) {
     return wants_schema ? schema(defaults, name) : describe_section(*section, name, format);
   }
+  std::vector<std::string> known = topic_names();
   const std::string topics = join(known);
   add_section_paths(defaults.fields, "", known);
   throw Error(Exit::kUsage, "describe: unknown topic " + in_quotes(name) +

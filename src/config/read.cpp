@@ -15,8 +15,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxDocuments = 64;  // a list of lists of files could name 2^60 of them
 
-[[noreturn]] void fail(const std::string& message) { throw Error(Exit::kUsage, message); }
-
 // Each document must be right by itself, whatever is merged over it.
 void check_document(const json::Value& document) {
   RunConfig scratch;
@@ -37,10 +35,10 @@ std::vector<std::string> take_extends(json::Value& document) {
   const auto path_of = [&](const json::Value& entry) {
     const auto* path = std::get_if<std::string>(&entry.data);
     if (path == nullptr || path->empty()) {
-      fail(value.origin.text() + ": extends: expected a path or a list of paths");
+      refuse(value.origin.text() + ": extends: expected a path or a list of paths");
     }
     if (has_control_character(*path)) {
-      fail(value.origin.text() + ": extends: " + in_quotes(*path) + " has a control character");
+      refuse(value.origin.text() + ": extends: " + in_quotes(*path) + " has a control character");
     }
     return *path;
   };
@@ -58,8 +56,8 @@ class Loader {
     fs::path identity = fs::weakly_canonical(path, error_code);
     if (error_code) identity = path;
     if (std::find(open_.begin(), open_.end(), identity) != open_.end()) {
-      fail(extended_by + ": extends: " + path + " extends itself" +
-           (open_.back() == identity ? "" : ", through other files"));
+      refuse(extended_by + ": extends: " + path + " extends itself" +
+             (open_.back() == identity ? "" : ", through other files"));
     }
     json::Value document;
     try {
@@ -76,7 +74,7 @@ class Loader {
 
   json::Value load(json::Value document, const std::string& source) {
     if (++n_documents_ > kMaxDocuments) {
-      fail(source + ": extends: more than " + std::to_string(kMaxDocuments) + " files");
+      refuse(source + ": extends: more than " + std::to_string(kMaxDocuments) + " files");
     }
     const std::vector<std::string> bases = take_extends(document);
     json::Value merged(json::Object{}, document.origin);
@@ -110,8 +108,8 @@ json::Value set_value(const Fields::Field& field, const std::string& value,
     const bool meant_json = !value.empty() && (value.front() == '{' || value.front() == '[');
     if (meant_json && !wants_text) {
       const std::string why = error.what();  // "--set:LINE:COLUMN: ..."
-      fail("--set: " + key + ": " + in_quotes(value) +
-           " is no JSON: " + why.substr(why.find(": ") + 2));
+      refuse("--set: " + key + ": " + in_quotes(value) +
+             " is no JSON: " + why.substr(why.find(": ") + 2));
     }
     return json::Value(value, origin);
   }
@@ -125,10 +123,10 @@ json::Value set_value(const Fields::Field& field, const std::string& value,
 json::Value set_document(const std::string& item, const Fields& fields) {
   const std::size_t equals = item.find('=');
   if (equals == std::string::npos || equals == 0) {
-    fail("--set: expected KEY=VALUE, as in --set train.steps=1000, found " + in_quotes(item));
+    refuse("--set: expected KEY=VALUE, as in --set train.steps=1000, found " + in_quotes(item));
   }
   const std::string key = item.substr(0, equals), value = item.substr(equals + 1);
-  if (!is_utf8(value)) fail("--set: " + in_quotes(key) + ": the value is not valid UTF-8");
+  if (!is_utf8(value)) refuse("--set: " + in_quotes(key) + ": the value is not valid UTF-8");
   const json::Origin origin{std::make_shared<const std::string>("--set"), 0, 0};
   return json::nested(key, set_value(field_at(fields, key, "--set"), value, origin, key));
 }

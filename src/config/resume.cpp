@@ -54,13 +54,33 @@ void require_resumable(const RunConfig& run, const RunConfig& given, const std::
   throw Error(Exit::kUsage, message);
 }
 
-void require_same_model(const RunConfig& trained, const RunConfig& config,
-                        const std::string& file) {
-  const json::Value before = resolved_value(trained), now = resolved_value(config);
+namespace {
+
+// Of the differing keys those that `counts` says.
+template <class Counts>
+std::vector<std::string> difference_texts(const RunConfig& a, const RunConfig& b,
+                                          const Counts& counts) {
+  const json::Value before = resolved_value(a), now = resolved_value(b);
   std::vector<std::string> texts;
   for (const Difference& d : differences(before, now))
-    if (d.key.starts_with("task.") || d.key.starts_with("model."))
-      texts.push_back(difference_text(d));
+    if (counts(d.key)) texts.push_back(difference_text(d));
+  return texts;
+}
+
+}  // namespace
+
+std::string model_differences(const RunConfig& trained, const RunConfig& config) {
+  return join(difference_texts(trained, config, [](const std::string& key) {
+    return key.starts_with("model.") && key != "model.init" && key != "model.init_layers" &&
+           key != "model.attention.value_init";
+  }));
+}
+
+void require_same_model(const RunConfig& trained, const RunConfig& config,
+                        const std::string& file) {
+  const std::vector<std::string> texts = difference_texts(
+      trained, config,
+      [](const std::string& key) { return key.starts_with("task.") || key.starts_with("model."); });
   if (texts.empty()) return;
   throw Error(Exit::kCorrupt, file + ": was trained as another model: " + join(texts));
 }

@@ -17,12 +17,10 @@
 namespace headroom {
 namespace {
 
-[[noreturn]] void fail(const std::string& message) { throw Error(Exit::kUsage, message); }
-
 void validate_train(const TrainConfig& c) {
   if (c.batch % c.accumulate != 0) {
-    fail("train.accumulate = " + std::to_string(c.accumulate) +
-         " does not divide train.batch = " + std::to_string(c.batch));
+    refuse("train.accumulate = " + std::to_string(c.accumulate) +
+           " does not divide train.batch = " + std::to_string(c.batch));
   }
   Schedule(c.schedule, c.optimizer.lr, c.steps);  // throws where the warm-up does not fit
 }
@@ -31,7 +29,7 @@ void validate_eval(const EvalConfig& c, const Task& task) {
   try {
     choose_baselines(task.config().type, c.baselines);
   } catch (const Error& error) {
-    fail("eval.baselines: " + std::string(error.what()));
+    refuse("eval.baselines: " + std::string(error.what()));
   }
   const Metric* metric = find_metric("eval.csv", c.best_metric);
   std::vector<std::string> usable;
@@ -43,24 +41,26 @@ void validate_eval(const EvalConfig& c, const Task& task) {
   for (const std::string& name : task.metric_names()) offer(name);
   if (metric != nullptr && std::find(usable.begin(), usable.end(), c.best_metric) != usable.end())
     return;
-  fail("eval.best_metric = " + in_quotes(c.best_metric) +
-       " is no metric of this task; expected one of " + join(usable) +
-       did_you_mean(c.best_metric, usable));
+  refuse("eval.best_metric = " + in_quotes(c.best_metric) +
+         " is no metric of this task; expected one of " + join(usable) +
+         did_you_mean(c.best_metric, usable));
 }
 
 void validate_model(const RunConfig& config, const Task& task) {
   const ModelConfig& c = config.model;
   const bool has_variance =
       c.norm.type == NormType::kLayerNorm || c.norm.type == NormType::kRmsNorm;
-  if (has_variance && c.norm.eps && *c.norm.eps == 0) {
-    fail("model.norm.eps = 0 divides a row without variance by 0; model.norm.type = " +
-         std::string(c.norm.type == NormType::kLayerNorm ? "layernorm" : "rmsnorm") +
-         " needs it above 0");
+  constexpr double kLeastEps = 1e-30;  // less is 0 in float
+  if (has_variance && c.norm.eps && *c.norm.eps < kLeastEps) {
+    refuse("model.norm.eps = " + real_text(*c.norm.eps) +
+           " divides a row without variance by 0; model.norm.type = " +
+           std::string(c.norm.type == NormType::kLayerNorm ? "layernorm" : "rmsnorm") +
+           " needs 1e-30 or more");
   }
   const ModelIo io = model_io(task);
   resolve(c, io);
   if (c.attention.type == AttentionType::kHard && config.train.steps > 0) {
-    fail(
+    refuse(
         "model.attention.type = hard has no gradient to train with; it is for evaluation and "
         "constructions: set train.steps = 0, or train with softmax");
   }
@@ -91,8 +91,8 @@ bool is_safe_name(std::string_view name) {
 
 void validate(const RunConfig& config) {
   if (!is_safe_name(config.name)) {
-    fail("name = " + in_quotes(config.name) +
-         " cannot name a folder; take letters, digits, . _ and -, at most 200 bytes");
+    refuse("name = " + in_quotes(config.name) +
+           " cannot name a folder; take letters, digits, . _ and -, at most 200 bytes");
   }
   validate(config.task);
   const std::unique_ptr<Task> task = make_task(config.task);

@@ -29,9 +29,10 @@ struct AttentionShape {
   std::size_t key_size = 0;    // K
   std::size_t value_size = 0;  // V
   bool shared_key = false;     // one key, of size K, that every head of every copy reads
-  bool biased = false;         // scores get biases by distance (AttentionMixers)
-  double scale = 1;            // of the scores, before mixing
-  bool causal = false;         // query t sees keys 0 .. t
+  bool mixes_scores = false, mixes_weights = false;
+  bool biased = false;  // scores get biases by distance (AttentionMixers)
+  double scale = 1;     // of the scores, before mixing
+  bool causal = false;  // query t sees keys 0 .. t
   AttentionType type = AttentionType::kSoftmax;
 };
 

@@ -29,4 +29,7 @@ class Error : public std::runtime_error {
   Exit code_;
 };
 
+// For what the user wrote and cannot be.
+[[noreturn]] inline void refuse(const std::string& message) { throw Error(Exit::kUsage, message); }
+
 }  // namespace headroom

@@ -17,10 +17,6 @@ namespace {
 
 constexpr const char* kTemporaryMark = ".tmp-";
 
-[[noreturn]] void fail(const std::filesystem::path& path, const char* doing, int error) {
-  throw Error(Exit::kFile, path.string() + ": cannot " + doing + ": " + std::strerror(error));
-}
-
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -35,17 +31,6 @@ class Descriptor {
  private:
   int fd_;
 };
-
-// 0 or errno. A short write goes on; EINTR tries again.
-int write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return errno;
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return 0;
-}
 
 std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
@@ -66,22 +51,37 @@ std::filesystem::path temporary_beside(const std::filesystem::path& path) {
 // Into what is there: a device or a pipe.
 void write_through(const std::filesystem::path& path, std::span<const std::string_view> parts) {
   Descriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  if (fd.get() < 0) fail(path, "write", errno);
+  if (fd.get() < 0) file_error(path, "write", errno);
   int error = 0;
   for (std::string_view part : parts)
     if (error == 0) error = write_all(fd.get(), part);
   if (fd.close() != 0 && error == 0) error = errno;
-  if (error != 0) fail(path, "write", error);
+  if (error != 0) file_error(path, "write", error);
 }
 
 }  // namespace
 
+void file_error(const std::filesystem::path& path, const std::string& doing, int error) {
+  throw Error(Exit::kFile, path.string() + ": cannot " + doing + ": " + std::strerror(error));
+}
+
+// A short write goes on; EINTR tries again.
+int write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(descriptor, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno;
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return 0;
+}
+
 std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes) {
   Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (fd.get() < 0) fail(path, "open", errno);
+  if (fd.get() < 0) file_error(path, "open", errno);
   struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) fail(path, "read", errno);
-  if (S_ISDIR(info.st_mode)) fail(path, "read", EISDIR);
+  if (::fstat(fd.get(), &info) != 0) file_error(path, "read", errno);
+  if (S_ISDIR(info.st_mode)) file_error(path, "read", EISDIR);
   const auto too_large = [&] {
     throw Error(Exit::kFile, path.string() + ": larger than the limit of " +
                                  std::to_string(max_bytes) + " bytes");
@@ -93,7 +93,7 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes
   for (;;) {
     const ssize_t n = ::read(fd.get(), block.data(), block.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail(path, "read", errno);
+    if (n < 0) file_error(path, "read", errno);
     if (n == 0) return content;
     content.append(block.data(), static_cast<std::size_t>(n));
     if (content.size() > max_bytes) too_large();
@@ -117,7 +117,7 @@ void write_file_atomically(const std::filesystem::path& path,
   int error = 0;
   {
     Descriptor fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-    if (fd.get() < 0) fail(path, "write", errno);
+    if (fd.get() < 0) file_error(path, "write", errno);
     for (std::string_view part : parts)
       if (error == 0) error = write_all(fd.get(), part);
     if (error == 0 && ::fsync(fd.get()) != 0 && errno != EINVAL && errno != EROFS) error = errno;
@@ -126,7 +126,7 @@ void write_file_atomically(const std::filesystem::path& path,
   if (error == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
   if (error != 0) {
     ::unlink(temporary.c_str());
-    fail(path, "write", error);
+    file_error(path, "write", error);
   }
   sync_folder(folder_of(path));
 }
@@ -138,11 +138,11 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
 void replace_link(const std::filesystem::path& link, const std::string& target) {
   const std::filesystem::path temporary = temporary_beside(link);
   ::unlink(temporary.c_str());
-  if (::symlink(target.c_str(), temporary.c_str()) != 0) fail(link, "link", errno);
+  if (::symlink(target.c_str(), temporary.c_str()) != 0) file_error(link, "link", errno);
   if (::rename(temporary.c_str(), link.c_str()) != 0) {
     const int error = errno;
     ::unlink(temporary.c_str());
-    fail(link, "link", error);
+    file_error(link, "link", error);
   }
   sync_folder(folder_of(link));
 }
@@ -160,7 +160,7 @@ void remove_temporaries(const std::filesystem::path& folder) {
   for (const std::filesystem::path& path : found) {
     if (problem || (!std::filesystem::remove(path, problem) && problem)) break;
   }
-  if (problem) fail(folder, "remove temporary files", problem.value());
+  if (problem) file_error(folder, "remove temporary files", problem.value());
 }
 
 LineFile::LineFile(const std::filesystem::path& path, Mode mode)
@@ -169,7 +169,7 @@ LineFile::LineFile(const std::filesystem::path& path, Mode mode)
           path.c_str(),
           O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (mode == Mode::kTruncate ? O_TRUNC : 0),
           0666)) {
-  if (descriptor_ < 0) fail(path_, "write", errno);
+  if (descriptor_ < 0) file_error(path_, "write", errno);
 }
 
 LineFile::~LineFile() {
@@ -182,11 +182,12 @@ LineFile::LineFile(LineFile&& other) noexcept
 void LineFile::append(std::string_view line) {
   std::string text(line);
   text += '\n';
-  if (const int error = write_all(descriptor_, text)) fail(path_, "write", error);
+  if (const int error = write_all(descriptor_, text)) file_error(path_, "write", error);
 }
 
 void LineFile::sync() {
-  if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail(path_, "write", errno);
+  if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS)
+    file_error(path_, "write", errno);
 }
 
 }  // namespace headroom

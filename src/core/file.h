@@ -11,6 +11,13 @@
 
 namespace headroom {
 
+// Throws "PATH: cannot DOING: " and what errno's number `error` means.
+[[noreturn]] void file_error(const std::filesystem::path& path, const std::string& doing,
+                             int error);
+
+// Writes all bytes; 0, or errno.
+int write_all(int descriptor, std::string_view bytes);
+
 // The whole file; an error if it is no regular file or holds more than `max_bytes`.
 std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes);
 

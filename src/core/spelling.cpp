@@ -110,6 +110,12 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+std::string shape_text(std::span<const std::size_t> shape) {
+  std::vector<std::string> sizes;
+  for (const std::size_t size : shape) sizes.push_back(std::to_string(size));
+  return "(" + join(sizes) + ")";
+}
+
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (std::size_t end; (end = text.find(separator)) != std::string_view::npos;

@@ -23,6 +23,9 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
 // "a, b, c".
 std::string join(std::span<const std::string> words, std::string_view separator = ", ");
 
+// "(2, 3)".
+std::string shape_text(std::span<const std::size_t> shape);
+
 // The parts of the text between the separators, empty ones too; at least one. They point into it.
 std::vector<std::string_view> split(std::string_view text, char separator);
 

@@ -1,6 +1,7 @@
 #include "kernels/attention_mixed.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "core/parallel.h"
@@ -25,8 +26,7 @@ struct Buffers {
   float* rows;       // (kPanel, widest)
   float* out;        // (max(K, V), kPanel) or (Tk, widest)
 
-  static std::size_t cut_all(const AttentionShape& s, bool mix_scores, bool mix_weights, Buffers* b,
-                             float* p) {
+  static std::size_t cut_all(const AttentionShape& s, Buffers* b, float* p) {
     const std::size_t n = s.keys * kPanel,
                       widest = round_up_to_lanes(std::max(s.key_size, s.value_size));
     std::size_t used = 0;
@@ -41,12 +41,12 @@ struct Buffers {
     x.widest = widest;
     x.queries_t = cut(s.score_heads * s.key_size * kPanel);
     x.scores = cut(s.score_heads * n);
-    x.weights = mix_scores ? cut(s.heads * n) : x.scores;
-    x.sums = mix_weights ? cut(s.value_heads * n) : x.weights;
+    x.weights = s.mixes_scores ? cut(s.heads * n) : x.scores;
+    x.sums = s.mixes_weights ? cut(s.value_heads * n) : x.weights;
     x.dz_t = cut(s.value_heads * s.value_size * kPanel);
     x.dsums = cut(s.value_heads * n);
-    x.dweights = mix_weights ? cut(s.heads * n) : x.dsums;
-    x.dscores = mix_scores ? cut(s.score_heads * n) : x.dweights;
+    x.dweights = s.mixes_weights ? cut(s.heads * n) : x.dsums;
+    x.dscores = s.mixes_scores ? cut(s.score_heads * n) : x.dweights;
     x.rows = cut(kPanel * widest);
     x.out = cut(std::max(widest * kPanel, s.keys * widest));
     return used;
@@ -143,16 +143,16 @@ template <class Body>
 void for_each_copy(const AttentionShape& s, Matrix<const float> q, Matrix<const float> k,
                    Matrix<const float> v, const AttentionMixers<const float>& m,
                    View<float, 2> scratch, const Body& body) {
-  const bool scores = m.scores.size() > 0, weights = m.weights.size() > 0;
+  assert(s.mixes_scores == (m.scores.size() > 0) && s.mixes_weights == (m.weights.size() > 0));
   // The copies of a sequence share its key's gradient, where they share the key: one tile then.
   const std::size_t per_tile = s.shared_key ? s.copies : 1, tiles = s.copies / per_tile;
   parallel_for(s.batch * tiles, [&](std::size_t tile) {
     Buffers buffers;
-    Buffers::cut_all(s, scores, weights, &buffers, scratch.data + worker() * scratch.dims[1]);
+    Buffers::cut_all(s, &buffers, scratch.data + worker() * scratch.dims[1]);
     for (std::size_t i = 0; i < per_tile; ++i) {
       const std::size_t copy = tile % tiles * per_tile + i;
-      body(Operands{q, k, v, scores ? m.scores[copy].data : nullptr,
-                    weights ? m.weights[copy].data : nullptr,
+      body(Operands{q, k, v, s.mixes_scores ? m.scores[copy].data : nullptr,
+                    s.mixes_weights ? m.weights[copy].data : nullptr,
                     m.bias.size() > 0 ? m.bias.range(copy * s.heads, s.heads).data : nullptr,
                     tile / tiles, copy, s},
            buffers);
@@ -177,7 +177,7 @@ void add_to_keys(Matrix<float> to, const float* d, Matrix<const float> a, float 
 }  // namespace
 
 std::size_t mixed_attention_scratch(const AttentionShape& shape) {
-  return Buffers::cut_all(shape, true, true, nullptr, nullptr);
+  return Buffers::cut_all(shape, nullptr, nullptr);
 }
 
 namespace {
@@ -186,8 +186,8 @@ namespace {
 struct Partial {
   std::size_t scores, weights, bias;
   explicit Partial(const AttentionShape& s)
-      : scores(s.heads * s.score_heads),
-        weights(s.value_heads * s.heads),
+      : scores(s.mixes_scores ? s.heads * s.score_heads : 0),
+        weights(s.mixes_weights ? s.value_heads * s.heads : 0),
         bias(s.biased ? s.heads * (s.queries + s.keys - 1) : 0) {}
   std::size_t size() const { return scores + weights + bias; }
 };
@@ -227,8 +227,7 @@ void mixed_attention_forward(Matrix<float> z, View<float, 4> stats, Matrix<const
         rule.forward(panel, tops, inverses);
         std::copy_n(tops, r.count, &stats(o.b, o.copy * s.heads + h, 0, first));
         std::copy_n(inverses, r.count, inverse_of(h));
-        if (o.mix_weights != nullptr &&
-            s.type == AttentionType::kSoftmax)  // finished before they are mixed
+        if (o.mix_weights != nullptr && rule.unfinished)  // finished before they are mixed
           for (std::size_t j = 0; j < r.keys; ++j)
             for (std::size_t l = 0; l < kPanel; ++l) panel.values[j * kPanel + l] *= inverses[l];
       }
@@ -240,7 +239,7 @@ void mixed_attention_forward(Matrix<float> z, View<float, 4> stats, Matrix<const
         small_matmul(
             buf.out, kPanel, {values.data, 1, values.stride}, buf.sums + h * buf.n, kPanel, kPanel,
             [&](std::size_t) { return s.value_size; }, [&](std::size_t) { return r.keys; });
-        const bool unfinished = o.mix_weights == nullptr && s.type == AttentionType::kSoftmax;
+        const bool unfinished = o.mix_weights == nullptr && rule.unfinished;
         const float* inverses = unfinished ? inverse_of(h) : nullptr;
         transpose_out(head(z, o.b, s.queries, o.copy * s.value_heads + h, s.value_size)
                           .row_range(first, r.count),

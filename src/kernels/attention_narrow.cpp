@@ -79,7 +79,8 @@ std::size_t visible(const AttentionShape& s, std::size_t query) {
   return s.causal ? std::min(query + 1, s.keys) : s.keys;
 }
 
-// The sums run in the order of the other kernels, product by product and key by key: the same bits.
+// The sums of forward run in the order of the other kernels, product by product and key by key: the
+// same bits.
 // K, V: the sizes, or 0 where they are not known at compile time.
 template <std::size_t K, std::size_t V>
 struct Kernel {

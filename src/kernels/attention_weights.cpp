@@ -144,11 +144,11 @@ void plain_forward(const Panel& p, float*, float*) {
 }
 
 constexpr WeightRule kRules[] = {
-    {AttentionType::kSoftmax, softmax_forward, softmax_again, softmax_backward},
-    {AttentionType::kLinear, plain_forward<linear_again>, linear_again, linear_backward},
-    {AttentionType::kRelu, plain_forward<relu_again>, relu_again, relu_backward},
-    {AttentionType::kSigmoid, plain_forward<sigmoid_again>, sigmoid_again, sigmoid_backward},
-    {AttentionType::kHard, plain_forward<hard_again>, hard_again, no_gradient},
+    {AttentionType::kSoftmax, true, softmax_forward, softmax_again, softmax_backward},
+    {AttentionType::kLinear, false, plain_forward<linear_again>, linear_again, linear_backward},
+    {AttentionType::kRelu, false, plain_forward<relu_again>, relu_again, relu_backward},
+    {AttentionType::kSigmoid, false, plain_forward<sigmoid_again>, sigmoid_again, sigmoid_backward},
+    {AttentionType::kHard, false, plain_forward<hard_again>, hard_again, no_gradient},
 };
 
 }  // namespace

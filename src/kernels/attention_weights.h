@@ -20,8 +20,9 @@ struct Panel {
 
 struct WeightRule {
   AttentionType type;
+  bool unfinished;  // forward leaves weights that lack the factor inverses[i]
   // Scores to weights in place; a masked entry becomes 0. tops and inverses (kPanel) are written by
-  // softmax alone, whose weights still lack the factor inverses[i].
+  // softmax alone.
   void (*forward)(const Panel& scores, float* tops, float* inverses);
   // Scores to finished weights in place, softmax from its saved statistics.
   void (*again)(const Panel& scores, const float* tops, const float* inverses);

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <oneapi/dnnl/dnnl.hpp>
 
+#include "core/error.h"
 #include "kernels/direct_matmul.h"
 
 namespace headroom::kernels {
@@ -12,6 +13,7 @@ namespace {
 
 std::atomic<std::vector<MatmulCall>*> recorded{nullptr};
 std::mutex recording;
+std::atomic<int> failed_status{dnnl_success};  // of the last product that failed
 
 }  // namespace
 
@@ -49,8 +51,16 @@ void matmul_unrecorded(Matrix<float> c, Matrix<const float> a, Transpose ta, Mat
       static_cast<dnnl_dim_t>(c.rows), static_cast<dnnl_dim_t>(c.cols), static_cast<dnnl_dim_t>(k),
       alpha, a.data, static_cast<dnnl_dim_t>(a.stride), b.data, static_cast<dnnl_dim_t>(b.stride),
       beta, c.data, static_cast<dnnl_dim_t>(c.stride));
-  assert(status == dnnl_success);
-  (void)status;
+  if (status != dnnl_success) failed_status = status;
+}
+
+void require_products() {
+  const int status = failed_status;
+  if (status == dnnl_success) return;
+  throw Error(
+      Exit::kUsage,
+      std::string("a matrix product of oneDNN failed: ") +
+          (status == dnnl_out_of_memory ? "out of memory" : "status " + std::to_string(status)));
 }
 
 std::string matmul_library() {

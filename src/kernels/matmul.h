@@ -27,6 +27,10 @@ struct MatmulCall {
 void matmul_unrecorded(Matrix<float> c, Matrix<const float> a, Transpose ta, Matrix<const float> b,
                        Transpose tb, float alpha, float beta);
 
+// Throws Error(kUsage) where a product since the start failed, for want of memory: what it should
+// have written is not there. Asked outside of parallel regions, after products in them.
+void require_products();
+
 // From now on every call of matmul, of any thread, is noted in `into`; nullptr ends it. For
 // measuring alone.
 void record_matmuls(std::vector<MatmulCall>* into);

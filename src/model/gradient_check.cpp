@@ -27,8 +27,8 @@ struct Trial {
 
   Trial(const ModelConfig& c, const ModelIo& io, const GradientCheckPlan& plan,
         View<const float, 3> data, View<const float, 3> query_data, View<const float, 3> target_in,
-        bool training)
-      : model(c, io, plan.batch, training),
+        ModelUse use)
+      : model(c, io, plan.batch, use),
         memory(data.size() + query_data.size() +
                plan.batch * std::max(io.tokens, io.queries) * io.output_dim + 192),
         input(memory.take(plan.batch, plan.tokens, io.input_dim)),
@@ -75,7 +75,7 @@ std::vector<GradientCheck> check_gradients(const ModelConfig& config, const Mode
     for (float& y : target.flat()) y = y < 0 ? -1.0f : 1.0f;
   Random(plan.seed, Purpose::kCheck, 0, 3).fill_normal(query.flat());
 
-  Trial<double> truth(config, io, plan, input, query, target, true);
+  Trial<double> truth(config, io, plan, input, query, target, ModelUse::kTraining);
   const ParamTable& table = truth.model.table();
   // The initial values plus a little noise, so that zero biases and unit norms are no special case.
   Arena<float> values(2 * table.size() + 64);
@@ -119,8 +119,8 @@ std::vector<GradientCheck> check_gradients(const ModelConfig& config, const Mode
 
   std::vector<std::unique_ptr<Trial<Complex>>> trials;
   for (int t = 0; t < threads(); ++t) {
-    trials.push_back(
-        std::make_unique<Trial<Complex>>(config, io, plan, input, query, target, false));
+    trials.push_back(std::make_unique<Trial<Complex>>(config, io, plan, input, query, target,
+                                                      ModelUse::kAnswering));
     for (std::size_t i = 0; i < table.size(); ++i)
       trials.back()->model.params()(i) = truth.model.params()(i);
   }

@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::uint64_t kMostHeads = 65536, kMostKeySize = 65536;
 
-[[noreturn]] void fail(const std::string& message) { throw Error(Exit::kUsage, message); }
 std::string text(std::uint64_t n) { return std::to_string(n); }
 std::string heads_text(std::uint64_t heads) {
   return " (" + text(heads) + (heads == 1 ? " head)" : " heads)");
@@ -127,8 +126,8 @@ void resolve_head_budget(ModelConfig& c) {
   const std::string key = "model.attention.heads.budget = " + d.name;
   if (d.key_size == 0) {
     const std::string sizes = key_sizes_text(d);
-    fail(key + " needs model.attention.key_size: heads = budget / (width * key_size * copies)" +
-         (sizes.empty() ? "" : "; the least that works: " + sizes));
+    refuse(key + " needs model.attention.key_size: heads = budget / (width * key_size * copies)" +
+           (sizes.empty() ? "" : "; the least that works: " + sizes));
   }
   const std::uint64_t heads = d.heads(d.key_size);
   if (heads == 0) {
@@ -136,9 +135,10 @@ void resolve_head_budget(ModelConfig& c) {
     const std::string product = " = " + text(d.width) + " * " + text(d.key_size) + " * " +
                                 text(d.copies) + " = " + text(d.unit(d.key_size));
     const std::string sizes = key_sizes_text(d);
-    fail(key + " over model.width * model.attention.key_size * model.attention.copies" + product +
-         " is " + number_text(ratio) + " heads, not a whole number from 1 to " + text(kMostHeads) +
-         "; the nearest that work: " + budgets_text(d) + (sizes.empty() ? "" : ", or " + sizes));
+    refuse(key + " over model.width * model.attention.key_size * model.attention.copies" + product +
+           " is " + number_text(ratio) + " heads, not a whole number from 1 to " +
+           text(kMostHeads) + "; the nearest that work: " + budgets_text(d) +
+           (sizes.empty() ? "" : ", or " + sizes));
   }
   if (!c.attention.value_size && c.attention.value_map == HeadMap::kFactored)
     c.attention.value_size = static_cast<std::size_t>(d.key_size);

@@ -9,7 +9,9 @@
 
 #include "core/memory.h"
 #include "core/parallel.h"
+#include "kernels/matmul.h"
 #include "kernels/row_groups.h"
+#include "model/slices.h"
 #include "model/transformer.h"
 
 namespace headroom {
@@ -31,21 +33,6 @@ struct Activations {
   std::size_t batch = 0, tokens = 0, queries = 0;  // what the cache is laid out for
 };
 
-// How a small model's batch is cut: `items` a slice, `count` slices of the largest batch, one
-// without slices.
-struct Slices {
-  std::size_t items, count;
-
-  // By measurement: where the parameters and a slice's activations stay in a core's cache.
-  static Slices of(std::size_t n_params, const ModelIo& io, std::size_t max_batch) {
-    constexpr std::size_t kMostParams = 1 << 15, kRows = 128;
-    const std::size_t rows = std::max<std::size_t>(1, io.tokens + io.queries),
-                      items = (kRows + rows - 1) / rows;
-    if (n_params > kMostParams || max_batch <= items) return {max_batch, 1};
-    return {items, (max_batch + items - 1) / items};
-  }
-};
-
 }  // namespace
 
 template <class S>
@@ -55,7 +42,7 @@ struct Model<S>::Impl {
   std::size_t max_batch;
   std::size_t at_once;  // sequences that `whole` holds
   bool training;
-  bool inspected;
+  bool inspected;  // neither: for answers alone
   std::size_t n_threads;
   ParamTable table;
   Arena<S> memory;  // parameters and gradients, then the activations
@@ -70,7 +57,7 @@ struct Model<S>::Impl {
   Slices slices{0, 1};
   std::vector<Activations<S>> of_worker;  // of a slice, one a thread
   Arena<S> share_memory;
-  View<S, 2> shares;                               // (slices, parameters) their gradients
+  View<S, 2> shares;                               // (slices of a wave, parameters) their gradients
   std::vector<TransformerParams<S>> share_params;  // the same, cut into tensors
   std::vector<double> share_losses;
 
@@ -105,20 +92,28 @@ struct Model<S>::Impl {
     return measure.used();
   }
 
+  // Slices whose gradients wait to be added up.
+  std::size_t wave() const { return std::min<std::size_t>(slices.count, 64); }
+
+  // Elements of memory that slices take beside `whole`.
+  std::size_t measured_slices() {
+    if (slices.count == 1) return 0;
+    Activations<S> one;
+    return wave() * table.size() + n_threads * measured(one, slices.items, 1);
+  }
   void plan_slices() {
-    slices = Slices::of(table.size(), io, max_batch);
     if (slices.count == 1) return;
     of_worker.resize(n_threads);
     for (Activations<S>& a : of_worker) plan(a, slices.items, 1);
     Arena<S> measure;
-    (void)measure.take(slices.count, table.size());
+    (void)measure.take(wave(), table.size());
     share_memory = Arena<S>(measure.used());
-    shares = share_memory.take(slices.count, table.size());
-    for (std::size_t k = 0; k < slices.count; ++k) {
+    shares = share_memory.take(wave(), table.size());
+    for (std::size_t k = 0; k < wave(); ++k) {
       Binder<S> bind(shares[k].data);
       share_params.push_back(transformer_params(bind, config, io));
     }
-    share_losses.resize(slices.count);
+    share_losses.resize(wave());
   }
 
   void lay_out(Activations<S>& a, std::size_t workers, View<const S, 3> input,
@@ -160,30 +155,32 @@ void check_memory(std::size_t n_parameters, std::size_t n_activations, std::size
 }  // namespace
 
 template <class S>
-Model<S>::Model(const ModelConfig& config, const ModelIo& io, std::size_t max_batch, bool training,
-                bool inspected)
+Model<S>::Model(const ModelConfig& config, const ModelIo& io, std::size_t max_batch, ModelUse use)
     : impl_(new Impl) {
   Impl& m = *impl_;
   m.config = resolve(config, io);
   m.io = io;
   m.max_batch = max_batch;
-  m.training = training;
-  m.inspected = inspected;
+  m.training = use == ModelUse::kTraining;
+  m.inspected = use == ModelUse::kInspection;
   m.n_threads = static_cast<std::size_t>(threads());
-  m.at_once = inspected ? max_batch : m.items_of_part();
+  m.at_once = m.inspected ? max_batch : m.items_of_part();
   Binder<S> declare(m.table);
   transformer_params(declare, m.config, io);
   const std::size_t n = m.table.size();
+  if (m.training) m.slices = Slices::of(n, io, max_batch);
   Arena<S> measure;
   (void)measure.take(n);
-  if (training) (void)measure.take(n);
-  check_memory<S>(measure.used(), m.measured(m.whole, m.at_once, m.n_threads) + m.measured_next(),
-                  m.at_once, training);
+  if (m.training) (void)measure.take(n);
+  check_memory<S>(
+      measure.used(),
+      m.measured(m.whole, m.at_once, m.n_threads) + m.measured_next() + m.measured_slices(),
+      m.at_once, m.training);
   m.memory = Arena<S>(measure.used());
   m.flat_params = m.memory.take(n);
   Binder<S> bind(m.flat_params.data);
   m.params = transformer_params(bind, m.config, io);
-  if (training) {
+  if (m.training) {
     m.flat_grads = m.memory.take(n);
     Binder<S> bind_grads(m.flat_grads.data);
     m.grads = transformer_params(bind_grads, m.config, io);
@@ -196,7 +193,7 @@ Model<S>::Model(const ModelConfig& config, const ModelIo& io, std::size_t max_ba
     m.part_outputs_memory = Arena<S>(outputs_measure.used());
   }
   m.next_memory = Arena<S>(m.measured_next());
-  if (training && !inspected) m.plan_slices();
+  if (m.training) m.plan_slices();
 }
 
 template <class S>
@@ -237,7 +234,9 @@ View<const S, 3> Model<S>::forward(View<const S, 3> input, View<const S, 3> quer
     const View<const S, 3> in = input.range(first, n),
                            asks = query.empty() ? query : query.range(first, n);
     m.lay_out(m.whole, m.n_threads, in, asks);
-    return transformer_forward(m.config, m.whole.cache, in, asks, m.params);
+    const View<const S, 3> out = transformer_forward(m.config, m.whole.cache, in, asks, m.params);
+    kernels::require_products();
+    return out;
   };
   const std::size_t items = m.last_items = input.dims[0];
   assert(items <= m.max_batch);
@@ -267,7 +266,9 @@ View<const S, 3> Model<S>::forward_next(View<const S, 3> token, std::size_t posi
          position <= m.whole.tokens && position < m.io.tokens);
   m.next_memory.rewind(0);
   next_token_cache(m.next, m.next_memory, m.config, m.io, m.whole.batch, position, m.n_threads);
-  return next_token_forward(m.config, m.next, m.whole.cache, token, m.params);
+  const View<const S, 3> out = next_token_forward(m.config, m.next, m.whole.cache, token, m.params);
+  kernels::require_products();
+  return out;
 }
 
 template <class S>
@@ -339,6 +340,7 @@ void Model<S>::backward(View<const S, 3> input, View<const S, 3> doutput, View<c
          input.dims[1] == impl_->whole.tokens && query.dims[1] == impl_->whole.queries);
   transformer_backward(impl_->config, impl_->grads, doutput, input, query, impl_->whole.cache,
                        impl_->params);
+  kernels::require_products();
 }
 
 template <class S>
@@ -357,24 +359,30 @@ double Model<S>::gradient(View<const S, 3> input, View<const S, 3> query, View<S
     }
     return all;
   }
-  const std::size_t items = input.dims[0], size = m.slices.items;
-  const std::size_t count = (items + size - 1) / size;
-  parallel_rows(items, size, [&](std::size_t first, std::size_t n) {
-    Activations<S>& mine = m.of_worker[worker()];
-    const std::size_t k = first / size;
-    const Alone alone;
-    const View<const S, 3> in = input.range(first, n),
-                           asks = query.empty() ? query : query.range(first, n);
-    const View<S, 3> dout = doutput.range(first, n);
-    std::fill_n(m.shares[k].data, m.shares.dims[1], S{});
-    m.lay_out(mine, 1, in, asks);
-    const View<const S, 3> out = transformer_forward(m.config, mine.cache, in, asks, m.params);
-    m.share_losses[k] = loss(first, out, dout);
-    transformer_backward<S>(m.config, m.share_params[k], dout, in, asks, mine.cache, m.params);
-  });
-  kernels::add_shares(m.flat_grads.data, m.table.size(), m.shares.data, count, m.shares.dims[1]);
-  return std::accumulate(m.share_losses.begin(),
-                         m.share_losses.begin() + static_cast<std::ptrdiff_t>(count), 0.0);
+  const std::size_t items = input.dims[0], size = m.slices.items, of_wave = m.wave() * size;
+  double all = 0;
+  for (std::size_t begin = 0; begin < items; begin += of_wave) {
+    const std::size_t n_items = std::min(of_wave, items - begin),
+                      count = (n_items + size - 1) / size;
+    parallel_rows(n_items, size, [&](std::size_t at, std::size_t n) {
+      Activations<S>& mine = m.of_worker[worker()];
+      const std::size_t k = at / size, first = begin + at;
+      const Alone alone;
+      const View<const S, 3> in = input.range(first, n),
+                             asks = query.empty() ? query : query.range(first, n);
+      const View<S, 3> dout = doutput.range(first, n);
+      std::fill_n(m.shares[k].data, m.shares.dims[1], S{});
+      m.lay_out(mine, 1, in, asks);
+      const View<const S, 3> out = transformer_forward(m.config, mine.cache, in, asks, m.params);
+      m.share_losses[k] = loss(first, out, dout);
+      transformer_backward<S>(m.config, m.share_params[k], dout, in, asks, mine.cache, m.params);
+    });
+    kernels::require_products();
+    kernels::add_shares(m.flat_grads.data, m.table.size(), m.shares.data, count, m.shares.dims[1]);
+    all = std::accumulate(m.share_losses.begin(),
+                          m.share_losses.begin() + static_cast<std::ptrdiff_t>(count), all);
+  }
+  return all;
 }
 
 template class Model<float>;

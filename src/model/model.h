@@ -36,14 +36,20 @@ struct AttentionRecord;
 template <class S>
 struct StreamRecord;
 
+// What memory a model plans, and what may be asked of it.
+enum class ModelUse {
+  kTraining,
+  kAnswering,  // forward and forward_next alone
+  kInspection  // forward, then what it left: no layer runs as one kernel that forgets its queries
+};
+
 template <class S>
 class Model {
  public:
-  // Plans all memory for batches of up to max_batch sequences; with `training` false only what
-  // forward needs. `inspected`: attention() will be asked, so no layer runs as one kernel that
-  // forgets its queries and keys. Throws Error(kUsage) where that is more memory than there is.
-  Model(const ModelConfig& config, const ModelIo& io, std::size_t max_batch, bool training = true,
-        bool inspected = false);
+  // Plans all memory for batches of up to max_batch sequences. Throws Error(kUsage) where that is
+  // more than there is.
+  Model(const ModelConfig& config, const ModelIo& io, std::size_t max_batch,
+        ModelUse use = ModelUse::kTraining);
   ~Model();
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
@@ -64,9 +70,8 @@ class Model {
   // The output (B,1,O) for `token` (B,1,D) behind the first `position` tokens of the last forward's
   // input: what a forward of those tokens and `token` gives there, at the cost of one token, valid
   // until the next call. The last forward and its output stay as they are.
-  // Only where continues(): of a model made neither for training nor inspection, an encoder with a
-  // causal mask, whose last forward took at most items_at_once() and kept its layers' keys and
-  // values.
+  // Only where continues(): of a model made for kAnswering, an encoder with a causal mask, whose
+  // last forward took at most items_at_once() and kept its layers' keys and values.
   View<const S, 3> forward_next(View<const S, 3> token, std::size_t position);
   bool continues() const;
   // Adds the gradient of the last forward, of the same input and query, B <= items_at_once(), to
@@ -83,9 +88,10 @@ class Model {
   double gradient(View<const S, 3> input, View<const S, 3> query, View<S, 3> doutput,
                   const SliceLoss& loss);
 
-  // Of an inspected model: the attention layers in the order in which they run, and the residual
-  // stream, as the last forward left them; valid until the next forward.
+  // Of a model made for kInspection: the attention layers in the order in which they run, as the
+  // last forward left them; valid until the next forward.
   std::vector<AttentionRecord<S>> attention() const;
+  // The residual stream, likewise, of any model.
   std::vector<StreamRecord<S>> stream() const;
   // The output of the last forward's items with head `head` of copy `copy` of attention layer
   // `site` (an index into attention()) left out: its sums, or with mix_weights its weights, are 0.

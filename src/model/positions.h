@@ -12,14 +12,14 @@ namespace headroom {
 inline constexpr std::size_t kRelativeBuckets = 32, kRelativeMaxDistance = 128;
 
 // table (T,C): sin(t / 10000^(i/C)) at even coordinates i, the cosine of the same at i + 1 (Vaswani
-// et al. 2017).
+// et al. 2017), of positions t from `first` on.
 template <class S>
-void fill_sinusoidal(View<S, 2> table) {
+void fill_sinusoidal(View<S, 2> table, std::size_t first = 0) {
   const double width = static_cast<double>(table.dims[1]);
   for (std::size_t t = 0; t < table.dims[0]; ++t)
     for (std::size_t i = 0; i < table.dims[1]; ++i) {
-      const double angle =
-          static_cast<double>(t) / std::pow(10000.0, static_cast<double>(i - i % 2) / width);
+      const double angle = static_cast<double>(first + t) /
+                           std::pow(10000.0, static_cast<double>(i - i % 2) / width);
       table(t, i) = static_cast<S>(i % 2 == 0 ? std::sin(angle) : std::cos(angle));
     }
 }

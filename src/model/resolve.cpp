@@ -10,7 +10,6 @@
 namespace headroom {
 namespace {
 
-[[noreturn]] void fail(const std::string& message) { throw Error(Exit::kUsage, message); }
 std::string text(std::size_t n) { return std::to_string(n); }
 
 // The divisors of n: the head counts that would do.
@@ -30,9 +29,9 @@ std::size_t derived_size(const ModelConfig& c, const std::optional<std::size_t>&
   if (size) return *size;
   const std::size_t heads = c.attention.heads;
   if (c.width % heads != 0)
-    fail("model.attention.heads = " + text(heads) + " does not divide model.width = " +
-         text(c.width) + ": heads that do: " + divisors(c.width) + "; or give model.attention." +
-         name + " a size of its own");
+    refuse("model.attention.heads = " + text(heads) + " does not divide model.width = " +
+           text(c.width) + ": heads that do: " + divisors(c.width) + "; or give model.attention." +
+           name + " a size of its own");
   return c.width / heads;
 }
 
@@ -45,22 +44,22 @@ void resolve_heads(AttentionConfig& a) {
     const std::string what = std::string("model.attention.") + heads_key + " = " + text(*heads) +
                              " differs from model.attention.heads = " + text(a.heads);
     const std::string key = std::string("model.attention.") + mix_key;
-    if (mix == MixInit::kNone) fail(what + ", which needs " + key);
+    if (mix == MixInit::kNone) refuse(what + ", which needs " + key);
     if (mix == MixInit::kIdentity)
-      fail(what + ": " + key + " = identity needs equal numbers; fan_in does not");
+      refuse(what + ": " + key + " = identity needs equal numbers; fan_in does not");
   };
   differs(a.score_heads, a.mix_scores, "score_heads", "mix_scores");
   differs(a.value_heads, a.mix_weights, "value_heads", "mix_weights");
   if (!a.kv_heads) a.kv_heads = a.heads;
   if (*a.kv_heads == a.heads) return;
   if (a.heads % *a.kv_heads != 0)
-    fail("model.attention.kv_heads = " + text(*a.kv_heads) +
-         " does not divide model.attention.heads = " + text(a.heads) +
-         ": counts that do: " + divisors(a.heads));
+    refuse("model.attention.kv_heads = " + text(*a.kv_heads) +
+           " does not divide model.attention.heads = " + text(a.heads) +
+           ": counts that do: " + divisors(a.heads));
   if (*a.score_heads != a.heads || *a.value_heads != a.heads)
-    fail("model.attention.kv_heads = " + text(*a.kv_heads) +
-         " does not go with score_heads or value_heads of another number than heads = " +
-         text(a.heads));
+    refuse("model.attention.kv_heads = " + text(*a.kv_heads) +
+           " does not go with score_heads or value_heads of another number than heads = " +
+           text(a.heads));
 }
 
 // The coordinates that positions take from the width.
@@ -69,25 +68,25 @@ void resolve_positions(ModelConfig& c, const ModelIo& io) {
   if (p.type == PositionsType::kConcatenated) {
     if (!p.width && c.width > io.input_dim) p.width = c.width - io.input_dim;
     if (!p.width || *p.width >= c.width)
-      fail("model.positions.type = concatenated needs room beside the token: model.width = " +
-           text(c.width) + " with " +
-           (p.width ? "model.positions.width = " + text(*p.width)
-                    : "tokens of size " + text(io.input_dim)) +
-           "; give model.positions.width a size below model.width");
+      refuse("model.positions.type = concatenated needs room beside the token: model.width = " +
+             text(c.width) + " with " +
+             (p.width ? "model.positions.width = " + text(*p.width)
+                      : "tokens of size " + text(io.input_dim)) +
+             "; give model.positions.width a size below model.width");
   }
   if (!p.length) p.length = std::max(io.tokens, io.queries);
   if ((p.type == PositionsType::kLearned || p.type == PositionsType::kConcatenated) &&
       *p.length < std::max(io.tokens, io.queries))
-    fail("model.positions.length = " + text(*p.length) +
-         " is shorter than the task's sequences of " + text(std::max(io.tokens, io.queries)) +
-         " tokens");
+    refuse("model.positions.length = " + text(*p.length) +
+           " is shorter than the task's sequences of " + text(std::max(io.tokens, io.queries)) +
+           " tokens");
   const char* name = p.type == PositionsType::kRotary         ? "rotary"
                      : p.type == PositionsType::kAlibi        ? "alibi"
                      : p.type == PositionsType::kRelativeBias ? "relative_bias"
                                                               : nullptr;
   if (name != nullptr && c.attention.kind == AttentionKind::kCross)
-    fail(std::string("model.positions.type = ") + name +
-         " is about distances within one sequence, model.attention.kind = cross has two");
+    refuse(std::string("model.positions.type = ") + name +
+           " is about distances within one sequence, model.attention.kind = cross has two");
 }
 
 void resolve_maps(ModelConfig& c) {
@@ -96,32 +95,32 @@ void resolve_maps(ModelConfig& c) {
   const auto size_of_full = [&](std::optional<std::size_t>& size, const char* map,
                                 const char* key) {
     if (size && *size != c.width)
-      fail(std::string("model.attention.") + map + " = full takes model.attention." + key +
-           " = model.width = " + text(c.width) + ", not " + text(*size) + "; leave it null");
+      refuse(std::string("model.attention.") + map + " = full takes model.attention." + key +
+             " = model.width = " + text(c.width) + ", not " + text(*size) + "; leave it null");
     if (a.kv_heads && *a.kv_heads != a.heads)
-      fail(std::string("model.attention.") + map + " = full shares nothing between heads: " +
-           "model.attention.kv_heads = " + text(*a.kv_heads) + " does not go with it");
+      refuse(std::string("model.attention.") + map + " = full shares nothing between heads: " +
+             "model.attention.kv_heads = " + text(*a.kv_heads) + " does not go with it");
     size = c.width;
   };
   if (a.score_map == HeadMap::kFull) {
     size_of_full(a.key_size, "score_map", "key_size");
     if (a.qk_norm != QkNorm::kNone)
-      fail("model.attention.score_map = full has no keys of its own for model.attention.qk_norm");
+      refuse("model.attention.score_map = full has no keys of its own for model.attention.qk_norm");
     if (c.positions.type == PositionsType::kRotary)
-      fail(
+      refuse(
           "model.attention.score_map = full has no keys of its own to turn: "
           "model.positions.type = rotary needs score_map = factored");
   }
   if (a.value_map == HeadMap::kFull) size_of_full(a.value_size, "value_map", "value_size");
   if (a.value_init == ValueInit::kIdentity && a.value_map != HeadMap::kFull)
-    fail(
+    refuse(
         "model.attention.value_init = identity needs a square map a head: "
         "model.attention.value_map = full");
   a.key_size = derived_size(c, a.key_size, "key_size");
   a.value_size = derived_size(c, a.value_size, "value_size");
   if (c.positions.type == PositionsType::kRotary && *a.key_size % 2 != 0)
-    fail("model.positions.type = rotary turns pairs of coordinates: model.attention.key_size = " +
-         text(*a.key_size) + " is odd");
+    refuse("model.positions.type = rotary turns pairs of coordinates: model.attention.key_size = " +
+           text(*a.key_size) + " is odd");
 }
 
 // Whether the task and the model agree on who asks.
@@ -129,18 +128,18 @@ void check_queries(const ModelConfig& c, const ModelIo& io) {
   const bool cross = c.attention.kind == AttentionKind::kCross;
   const bool decoder = c.type == ModelType::kEncoderDecoder;
   if (decoder && cross)
-    fail(
+    refuse(
         "model.type = encoder_decoder has cross-attention of its own; model.attention.kind = "
         "cross is for model.type = encoder");
   if (cross && c.attention.mask == Mask::kCausal)
-    fail(
+    refuse(
         "model.attention.mask = causal needs queries and keys from one sequence, "
         "model.attention.kind = cross has two");
   if ((cross || decoder) && io.queries == 0)
-    fail(std::string(decoder ? "model.type = encoder_decoder" : "model.attention.kind = cross") +
-         " needs query tokens: task.query = separate has them");
+    refuse(std::string(decoder ? "model.type = encoder_decoder" : "model.attention.kind = cross") +
+           " needs query tokens: task.query = separate has them");
   if (!cross && !decoder && io.queries > 0)
-    fail(
+    refuse(
         "the task asks with query tokens of their own: model.attention.kind = cross or model.type "
         "= encoder_decoder reads them");
 }
@@ -153,10 +152,11 @@ ModelConfig resolve(ModelConfig c, const ModelIo& io) {
   const std::size_t embedded = embedded_width(c);
   if (!c.read_in) c.read_in = embedded == io.input_dim ? ReadIn::kIdentity : ReadIn::kLinear;
   if (c.read_in == ReadIn::kIdentity && embedded != io.input_dim)
-    fail("model.read_in = identity needs " +
-         std::string(embedded == c.width ? "model.width" : "model.width - model.positions.width") +
-         " = the size of the task's tokens: " + text(embedded) + " and " + text(io.input_dim) +
-         " differ");
+    refuse(
+        "model.read_in = identity needs " +
+        std::string(embedded == c.width ? "model.width" : "model.width - model.positions.width") +
+        " = the size of the task's tokens: " + text(embedded) + " and " + text(io.input_dim) +
+        " differ");
   if (!c.read_out) {
     // Where the tokens are read in as they are, the answer is read off the same coordinates.
     const bool same_space = c.read_in == ReadIn::kIdentity && io.output_dim == io.input_dim;
@@ -165,11 +165,11 @@ ModelConfig resolve(ModelConfig c, const ModelIo& io) {
                                             : ReadOut::kSlice;
   }
   if (c.read_out == ReadOut::kIdentity && c.width != io.output_dim)
-    fail("model.read_out = identity needs model.width = the size of the task's answers: " +
-         text(c.width) + " and " + text(io.output_dim) + " differ");
+    refuse("model.read_out = identity needs model.width = the size of the task's answers: " +
+           text(c.width) + " and " + text(io.output_dim) + " differ");
   if (c.read_out == ReadOut::kSlice && c.width < io.output_dim)
-    fail("model.read_out = slice needs model.width >= the size of the task's answers: " +
-         text(c.width) + " < " + text(io.output_dim));
+    refuse("model.read_out = slice needs model.width >= the size of the task's answers: " +
+           text(c.width) + " < " + text(io.output_dim));
   const bool has_variance =
       c.norm.type == NormType::kLayerNorm || c.norm.type == NormType::kRmsNorm;
   if (!c.norm.eps) c.norm.eps = has_variance ? 1e-5 : 0.0;
@@ -220,9 +220,11 @@ AttentionSizes attention_sizes(const ModelConfig& c, AttentionSite site, std::si
   n.sums = s.copies * s.value_heads * s.value_size;
   n.values = n.sums / s.group;
   n.output_scale = a.combine == Combine::kMean ? 1.0 / static_cast<double>(a.copies) : 1.0;
+  s.mixes_scores = a.mix_scores != MixInit::kNone;
+  s.mixes_weights = a.mix_weights != MixInit::kNone;
   s.biased = site.distances && (c.positions.type == PositionsType::kAlibi ||
                                 c.positions.type == PositionsType::kRelativeBias);
-  n.plain = a.mix_scores == MixInit::kNone && a.mix_weights == MixInit::kNone && s.group == 1 &&
+  n.plain = !s.mixes_scores && !s.mixes_weights && s.group == 1 &&
             a.type == AttentionType::kSoftmax && !s.shared_key && !s.biased;
   return n;
 }

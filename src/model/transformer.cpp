@@ -145,6 +145,10 @@ void next_token_cache(NextTokenCache<S>& next, Arena<S>& a, const ModelConfig& c
   BlockPlan plan = main_plan(c, batch, 1, 0, false);
   plan.attention.before = position;
   next.token = a.take(batch, 1, c.width);
+  if (c.positions.type == PositionsType::kSinusoidal) {
+    next.sinusoidal = a.take(1, c.width);
+    if (next.sinusoidal.data != nullptr) fill_sinusoidal(next.sinusoidal, position);
+  }
   stack_cache(next.stack, a, c, plan, n_threads, false);
   next.output = a.take(batch, 1, io.output_dim);
 }
@@ -165,12 +169,9 @@ View<const S, 3> next_token_forward(const ModelConfig& c, NextTokenCache<S>& nex
         attention_operands(kept.attention, x, {}, p.main.layer(layer).attention);
     next.stack.layers[layer].attention.past = {o.k, o.v};
   }
-  // The tables of positions begin at this one.
-  EmbeddingParams<S> embedding = p.embedding;
-  View<S, 2> sinusoidal = cache.sinusoidal;
-  for (View<S, 2>* table : {&embedding.positions, &sinusoidal})
-    if (!table->empty()) *table = table->range(position, 1);
-  embedding_forward<S>(c, next.token, token, sinusoidal, embedding);
+  EmbeddingParams<S> embedding = p.embedding;  // its table of positions begins at this one
+  if (!embedding.positions.empty()) embedding.positions = embedding.positions.range(position, 1);
+  embedding_forward<S>(c, next.token, token, next.sinusoidal, embedding);
   const View<const S, 2> x = as_rows(next.token);
   read_out_forward<S>(c, as_rows(next.output), stack_forward<S>(c, next.stack, x, {}, p.main), p);
   return next.output;

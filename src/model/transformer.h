@@ -56,7 +56,8 @@ View<const S, 3> transformer_forward_from(const ModelConfig& c, TransformerCache
 // on: the layers' keys and values of those tokens are still there.
 template <class S>
 struct NextTokenCache {
-  View<S, 3> token;  // (B,1,C) embedded
+  View<S, 3> token;       // (B,1,C) embedded
+  View<S, 2> sinusoidal;  // (1,C), as in TransformerCache
   StackCache<S> stack;
   View<S, 3> output;  // (B,1,O)
 };

@@ -16,8 +16,6 @@ constexpr std::size_t kMostShiftedPoints = 65536;  // as task.points
 
 bool takes_value(const ShiftRow& row) { return *row.parameter != '\0'; }
 
-[[noreturn]] void refuse(const std::string& message) { throw Error(Exit::kUsage, message); }
-
 // Numbers of examples at which a shift of the query can be asked: first .. last, none where first >
 // last.
 struct ExampleRange {

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <vector>
 
+#include "tasks/score.h"
 #include "tasks/tasks.h"
 
 namespace headroom {
@@ -124,12 +125,7 @@ std::vector<std::string> InContextTask::metric_names() const { return {"normaliz
 
 void InContextTask::metrics(Stage, View<const float, 2>, View<const float, 2> target,
                             View<const float, 2> output, std::span<double> out) const {
-  double loss = 0;
-  for (std::size_t p = 0; p < target.dim(0); ++p) {
-    const double error = double{output.data[p]} - double{target.data[p]};
-    loss += error * error;
-  }
-  out[0] = loss / static_cast<double>(target.dim(0)) / position_scale();
+  out[0] = mean_squared_error(output, target) / position_scale();
 }
 
 std::vector<std::string> InContextTask::train_columns() const { return {"dims", "points"}; }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "tasks/points.h"
+#include "tasks/score.h"
 #include "tasks/tasks.h"
 
 namespace headroom {
@@ -35,12 +36,7 @@ class InnerProduct final : public Task {
   std::vector<std::string> metric_names() const override { return {"normalized_loss"}; }
   void metrics(Stage, View<const float, 2>, View<const float, 2> target,
                View<const float, 2> output, std::span<double> out) const override {
-    double loss = 0;
-    for (std::size_t p = 0; p < target.dim(0); ++p) {
-      const double error = double{output.data[p]} - double{target.data[p]};
-      loss += error * error;
-    }
-    out[0] = loss / static_cast<double>(target.dim(0)) / mean_square_;
+    out[0] = mean_squared_error(output, target) / mean_square_;
   }
 
   double position_scale() const override { return 0; }

@@ -16,6 +16,15 @@ double logistic(double a) { return std::max(a, 0.0) + std::log1p(std::exp(-std::
 
 }  // namespace
 
+double mean_squared_error(View<const float, 2> output, View<const float, 2> target) {
+  double sum = 0;
+  for (std::size_t p = 0; p < target.dim(0); ++p) {
+    const double error = double{output.data[p]} - double{target.data[p]};
+    sum += error * error;
+  }
+  return sum / static_cast<double>(target.dim(0));
+}
+
 double wrong_sign(float output, float target) {
   const float margin = output * target;
   return margin > 0 ? 0 : margin == 0 ? 0.5 : 1;

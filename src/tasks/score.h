@@ -26,6 +26,9 @@ struct Score {
   std::size_t first_position = 0;  // examples that positions[0] has seen
 };
 
+// The mean over an item's predictions, one number each, of (output - target)^2.
+double mean_squared_error(View<const float, 2> output, View<const float, 2> target);
+
 // 1 where `output` has another sign than the target, -1 or 1; 0 has half of each; nan has none.
 double wrong_sign(float output, float target);
 

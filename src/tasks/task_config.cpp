@@ -10,18 +10,17 @@ namespace {
 
 constexpr IntegerRange kSize{1, 65536};
 
-[[noreturn]] void fail(const std::string& message) { throw Error(Exit::kUsage, message); }
 std::string text(std::size_t n) { return std::to_string(n); }
 
 void validate_ramp(const Ramp& ramp, const std::string& name, std::size_t limit) {
   const std::string path = "task.curriculum." + name;
   if (ramp.end < ramp.start) {
-    fail(path + ".end = " + text(ramp.end) + " is less than " + path +
-         ".start = " + text(ramp.start));
+    refuse(path + ".end = " + text(ramp.end) + " is less than " + path +
+           ".start = " + text(ramp.start));
   }
   const std::string whole = name == "dims" ? "task.dim" : "task.points";
   if (ramp.end > limit)
-    fail(path + ".end = " + text(ramp.end) + " is more than " + whole + " = " + text(limit));
+    refuse(path + ".end = " + text(ramp.end) + " is more than " + whole + " = " + text(limit));
 }
 
 // The first update's value of a ramp, or the whole.
@@ -36,12 +35,12 @@ void validate_in_context(const TaskConfig& c) {
   }
   if (c.type == TaskType::kSparseLinearRegression) {
     if (c.sparsity > c.dim) {
-      fail("task.sparsity = " + text(c.sparsity) + " is more than task.dim = " + text(c.dim));
+      refuse("task.sparsity = " + text(c.sparsity) + " is more than task.dim = " + text(c.dim));
     }
     const std::size_t dims = c.curriculum ? start_of(c.curriculum->dims, c.dim) : c.dim;
     if (c.sparsity > dims) {
-      fail("task.sparsity = " + text(c.sparsity) + " is more than task.curriculum.dims.start = " +
-           text(dims) + ", among which the entries of w that are not 0 are drawn");
+      refuse("task.sparsity = " + text(c.sparsity) + " is more than task.curriculum.dims.start = " +
+             text(dims) + ", among which the entries of w that are not 0 are drawn");
     }
   }
 }
@@ -69,21 +68,29 @@ const char* name_of(TaskType type) {
   return "";
 }
 
+// Of tasks that hold a number for every pair of points.
+void refuse_many_pairs(const TaskConfig& c) {
+  constexpr std::size_t kMostPoints = 4096;
+  if (c.points > kMostPoints)
+    refuse("task.points = " + text(c.points) + ": task.type = " + name_of(c.type) +
+           " looks at every pair of points; at most " + text(kMostPoints));
+}
+
 void validate_retrieval(const TaskConfig& c) {
   const std::string type = name_of(c.type);
   const bool difference = c.type == TaskType::kNearestMinusFarthest;
   const bool separate = difference || c.query == QueryMode::kSeparate;
   if (c.queries && !separate) {
-    fail("task.queries = " + text(*c.queries) +
-         " goes with task.query = separate, not with task.query = " + name_of(c.query));
+    refuse("task.queries = " + text(*c.queries) +
+           " goes with task.query = separate, not with task.query = " + name_of(c.query));
   }
   if (c.points_from == PointsFrom::kOrthonormal) {
     if (c.points > c.dim) {
-      fail("task.points_from = orthonormal: task.points = " + text(c.points) +
-           " vectors cannot be orthonormal in task.dim = " + text(c.dim) + " dimensions");
+      refuse("task.points_from = orthonormal: task.points = " + text(c.points) +
+             " vectors cannot be orthonormal in task.dim = " + text(c.dim) + " dimensions");
     }
     if (!separate) {
-      fail(
+      refuse(
           "task.points_from = orthonormal puts every two points equally far apart, so that "
           "task.query = " +
           std::string(name_of(c.query)) +
@@ -91,22 +98,24 @@ void validate_retrieval(const TaskConfig& c) {
     }
   }
   if (c.points_from != PointsFrom::kAntipodal && c.points < 2 && (!separate || difference)) {
-    fail("task.points = 1 leaves a point without another to return; task.type = " + type +
-         " needs 2 or more");
+    refuse("task.points = 1 leaves a point without another to return; task.type = " + type +
+           " needs 2 or more");
   }
+  if (difference) refuse_many_pairs(c);
   if (c.dim < 2) {
-    fail("task.dim = 1: on a line the sphere is -1 and 1 and the answer is a tie; task.type = " +
-         type + " needs 2 or more");
+    refuse("task.dim = 1: on a line the sphere is -1 and 1 and the answer is a tie; task.type = " +
+           type + " needs 2 or more");
   }
 }
 
 void validate_pattern_fit(const TaskConfig& c) {
+  refuse_many_pairs(c);
   if (c.points > c.dim) {
-    fail("task.points = " + text(c.points) + " is more than task.dim = " + text(c.dim) +
-         ": task.type = pattern_fit needs tokens that are linearly independent");
+    refuse("task.points = " + text(c.points) + " is more than task.dim = " + text(c.dim) +
+           ": task.type = pattern_fit needs tokens that are linearly independent");
   }
   if (c.points_from == PointsFrom::kAntipodal) {
-    fail(
+    refuse(
         "task.points_from = antipodal: task.type = pattern_fit needs tokens that are linearly "
         "independent; take sphere or orthonormal");
   }
@@ -114,7 +123,8 @@ void validate_pattern_fit(const TaskConfig& c) {
 
 void validate_inner_product(const TaskConfig& c) {
   if (c.dim >= 2) return;
-  fail("task.dim = 1: on a line the sphere is -1 and 1; task.type = inner_product needs 2 or more");
+  refuse(
+      "task.dim = 1: on a line the sphere is -1 and 1; task.type = inner_product needs 2 or more");
 }
 
 }  // namespace

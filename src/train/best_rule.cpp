@@ -28,12 +28,8 @@ BestRule best_rule(const Task& task, const std::string& metric_name) {
     if (i > 0) rule.metric = i - 1;
     return rule;
   }
-  const std::string nearest = nearest_name(metric_name, names);
-  std::string known;
-  for (const std::string& n : names) known += (known.empty() ? "" : ", ") + n;
-  throw Error(Exit::kUsage, "eval.best_metric: this task has no metric '" + metric_name + "'" +
-                                (nearest.empty() ? "" : "; did you mean '" + nearest + "'?") +
-                                " (it has " + known + ")");
+  refuse("eval.best_metric: this task has no metric " + in_quotes(metric_name) +
+         did_you_mean(metric_name, names) + " (it has " + join(names) + ")");
 }
 
 }  // namespace headroom

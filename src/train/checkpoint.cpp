@@ -17,14 +17,6 @@ namespace {
   throw Error(Exit::kCorrupt, archive.path().string() + ": " + what);
 }
 
-std::string shape_text(std::span<const std::size_t> shape) {
-  std::string text = "(";
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
-  }
-  return text + ")";
-}
-
 const std::string& require(const safetensors::Archive& archive, const std::string& key) {
   const std::string* const text = archive.metadata(key);
   if (text == nullptr) fail(archive, "is no whole checkpoint: metadata '" + key + "' is missing");

@@ -29,17 +29,17 @@ ResumePoint find_resume_point(const CheckpointFolder& folder, const TrainJob& jo
     try {
       const safetensors::Archive archive(folder.file(*step));
       if (!point.state) {
-        point.state = load_checkpoint(archive, table, params, optimizer);
-        if (point.state->step != *step) {
+        const TrainState state = load_checkpoint(archive, table, params, optimizer);
+        if (state.step != *step) {
           throw Error(Exit::kCorrupt, archive.path().string() + ": is a checkpoint of step " +
-                                          std::to_string(point.state->step));
+                                          std::to_string(state.step));
         }
+        point.state = state;
       }
       if (!is_regular(checkpoint_state(archive), job)) point.interim.push_back(*step);
     } catch (const Error& error) {
       if (error.code() != Exit::kCorrupt) throw;
-      if (point.state && point.state->step > *step) continue;  // an old one that nothing needs
-      point.state.reset();
+      if (point.state) continue;  // an old one that nothing needs
       point.problems.emplace_back(error.what());
       point.damaged.push_back(*step);
     }

@@ -20,10 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const fs::path& path, const std::string& doing, int error) {
-  throw Error(Exit::kFile, path.string() + ": cannot " + doing + ": " + std::strerror(error));
-}
-
 [[noreturn]] void refuse_used(const fs::path& path) {
   throw Error(Exit::kUsage, path.string() +
                                 ": already holds files; continue that run with --resume, choose "
@@ -42,7 +38,7 @@ int rename_to_new(const fs::path& from, const fs::path& to) {
 void fill(const fs::path& folder, std::span<const NewFile> files) {
   if (const fs::path inside = folder / "checkpoints"; ::mkdir(inside.c_str(), 0777) != 0) {
     if (errno == EEXIST) refuse_used(folder);
-    fail(inside, "create", errno);
+    file_error(inside, "create", errno);
   }
   for (const NewFile& file : files) write_file_atomically(folder / file.name, file.content);
 }
@@ -57,7 +53,7 @@ fs::path move_aside(const fs::path& folder) {
     if (::lstat(aside.c_str(), &info) == 0) continue;
     const int problem = rename_to_new(folder, aside);
     if (problem == 0) return aside;
-    if (problem != EEXIST && problem != ENOTEMPTY) fail(folder, "move aside", problem);
+    if (problem != EEXIST && problem != ENOTEMPTY) file_error(folder, "move aside", problem);
   }
 }
 
@@ -87,8 +83,8 @@ void make_beside(const fs::path& wanted, std::span<const NewFile> files) {
   if (::mkdir(beside.c_str(), 0777) != 0) {
     const int problem = errno;
     if (problem == ENOENT)
-      fail(wanted, "create, its parent folder " + parent.string() + " is missing", problem);
-    fail(wanted, "create", problem);
+      file_error(wanted, "create, its parent folder " + parent.string() + " is missing", problem);
+    file_error(wanted, "create", problem);
   }
   std::error_code ignored;
   try {
@@ -100,7 +96,7 @@ void make_beside(const fs::path& wanted, std::span<const NewFile> files) {
   if (const int problem = rename_to_new(beside, wanted); problem != 0) {
     fs::remove_all(beside, ignored);
     if (problem == EEXIST || problem == ENOTEMPTY) refuse_used(wanted);
-    fail(wanted, "create", problem);
+    file_error(wanted, "create", problem);
   }
 }
 
@@ -114,12 +110,12 @@ std::optional<fs::path> make_run_directory(const fs::path& wanted, bool force,
 
   std::error_code problem;
   const fs::file_status status = fs::status(path, problem);
-  if (status.type() == fs::file_type::none) fail(path, "look", problem.value());
+  if (status.type() == fs::file_type::none) file_error(path, "look", problem.value());
   std::optional<fs::path> aside;
   if (fs::exists(status)) {
-    if (!fs::is_directory(status)) fail(path, "use as a run directory", ENOTDIR);
+    if (!fs::is_directory(status)) file_error(path, "use as a run directory", ENOTDIR);
     const bool empty = fs::is_empty(path, problem);
-    if (problem) fail(path, "look", problem.value());
+    if (problem) file_error(path, "look", problem.value());
     if (empty) {
       fill(path, files);
       return aside;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/file.h"
 
 namespace headroom {
 namespace {
@@ -35,7 +36,7 @@ RunLock::RunLock(const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / kFile;
   descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor_ < 0) {
-    throw Error(Exit::kFile, file.string() + ": cannot open: " + std::strerror(errno));
+    file_error(file, "open", errno);
   }
   int problem = 0;
   do {
@@ -55,7 +56,7 @@ RunLock::RunLock(const std::filesystem::path& folder) {
                                   "another folder with --out");
   }
   if (problem != ENOLCK && problem != ENOSYS && problem != EOPNOTSUPP) {
-    throw Error(Exit::kFile, file.string() + ": cannot lock: " + std::strerror(problem));
+    file_error(file, "lock", problem);
   }
 }
 

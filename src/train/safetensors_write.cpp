@@ -1,6 +1,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "core/error.h"
 #include "core/file.h"
 #include "core/hash.h"
 #include "core/json.h"
@@ -34,8 +35,9 @@ void write(const std::filesystem::path& path, std::span<const Tensor> tensors,
 
   json::Object header;
   header.emplace_back(kMetadataKey, json::Value(std::move(texts)));
-  std::size_t offset = 0;
+  std::size_t offset = 0, values = 2 + metadata.size() + 2;  // of JSON
   for (const Tensor& t : tensors) {
+    values += 6 + t.shape.size();
     json::Array shape;
     [[maybe_unused]] std::size_t size = 1;
     for (const std::size_t d : t.shape) {
@@ -56,7 +58,9 @@ void write(const std::filesystem::path& path, std::span<const Tensor> tensors,
   head += json::write(json::Value(std::move(header)), 0);
   head.resize((head.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
   const std::uint64_t length = head.size() - kLengthBytes;
-  assert(length <= json::kMaxBytes);
+  if (length > json::kMaxBytes || values > json::kMaxValues)
+    refuse(path.string() + ": " + std::to_string(tensors.size()) +
+           " tensors are more than a safetensors header may list");
   std::memcpy(head.data(), &length, kLengthBytes);
   const std::size_t at = find_header_sum(head, kNoSum);
   assert(at != std::string::npos);

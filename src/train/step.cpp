@@ -7,6 +7,7 @@
 
 #include "core/arena.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/numbers.h"
 #include "core/parallel.h"
 #include "train/checkpoint.h"
@@ -132,6 +133,22 @@ void initial_params(const ParamTable& table, std::uint64_t seed, std::span<S> pa
   std::copy(drawn.begin(), drawn.end(), params.begin());
 }
 
+// All steps are in memory, and in one file, before it is written.
+template <class S>
+void require_room(std::uint64_t steps, std::size_t items, const ModelIo& io,
+                  const ParamTable& table) {
+  constexpr std::size_t kMostTensors = 100'000;  // what a header may list, with some room
+  const std::size_t most = std::max<std::size_t>(1, kMostTensors / (table.rows().size() + 5));
+  if (steps > most)
+    refuse("--steps " + std::to_string(steps) + ": one file can list the tensors of at most " +
+           std::to_string(most) + " steps of this model");
+  const std::size_t outputs = io.queries > 0 ? io.queries : io.tokens;
+  const std::size_t of_step = table.size() + items * ((io.tokens + io.queries) * io.input_dim +
+                                                      2 * outputs * io.output_dim);
+  require_memory(static_cast<double>(sizeof(S) * of_step) * static_cast<double>(steps),
+                 "what " + std::to_string(steps) + " steps computed", "fewer --steps need less");
+}
+
 template <class S>
 StepResult run(const StepJob& job) {
   const std::unique_ptr<Task> task = make_task(job.task);
@@ -171,6 +188,7 @@ StepResult run(const StepJob& job) {
       updater.apply(s, updater.gradient(batch.views), schedule.rate(s));
     }
   }
+  require_room<S>(job.steps, n, io, table);
   Dump<S> dump;
   dump.add_rows("param.", table, params);
   std::string rates, norms;

@@ -33,7 +33,7 @@ class TrainingStep {
 };
 
 // Real updates of the config at its final stage (the dearest of a curriculum) for about `seconds`,
-// at least one and at most config.steps or 1000.
+// at least one and at most 1000.
 StepTiming time_steps(const TaskConfig& task, const ModelConfig& model, const TrainConfig& config,
                       double seconds);
 

@@ -7,6 +7,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kMaxBatch = 1 << 20;
+constexpr double kLeastEps = 1e-30;  // less is 0 in float, and 0 / 0 no update
 
 }  // namespace
 
@@ -18,7 +19,7 @@ void OptimizerConfig::declare(Fields& f) {
   f.reals("betas", betas, {0, 1, false, true},
           "Decay of the running mean of the gradient and of its square.")
       .alias({"beta", "beta1", "beta2"});
-  f.real("eps", eps, {0, kInfinity, true}, "Added to the root of the mean square.")
+  f.real("eps", eps, {kLeastEps, kInfinity}, "Added to the root of the mean square.")
       .alias({"epsilon"});
   f.only_for({"sgd"});
   f.real("momentum", momentum, {0, 1, false, true},
@@ -72,9 +73,9 @@ void EvalConfig::declare(Fields& f) {
       .alias({"eval_every", "interval"});
   f.integer("items", items, {1, 1ull << 32}, "Held-out sequences, the same ones every time.")
       .alias({"n_items", "samples", "n_samples"});
-  f.integer(
-       "batch", batch, {1, kMaxBatch},
-       "Sequences at a time, without effect on the result; null = train.batch / train.accumulate.")
+  f.integer("batch", batch, {1, kMaxBatch},
+            "Sequences at a time, which changes results by rounding alone; null = train.batch / "
+            "train.accumulate.")
       .alias({"batch_size"});
   f.integer("seed", seed, {}, "Seed of the held-out stream; it does not follow the config's seed.");
   f.text("best_metric", best_metric, "Column of eval.csv by which the best checkpoint is chosen.")

@@ -23,7 +23,7 @@ class Seen : public ::testing::TestWithParam<testing::ModelCase> {
 // The dumped weights times the values are the heads' sums that the layer went on with.
 TEST_P(Seen, MapsAreThoseOfTheForwardPass) {
   const testing::ModelCase& c = GetParam();
-  Model<float> model(c.config, c.io, c.batch, false, true);
+  Model<float> model(c.config, c.io, c.batch, ModelUse::kInspection);
   init_params(model.table(), 5, model.params());
   std::vector<float> x = normals(c.batch * c.io.tokens * c.io.input_dim, 0),
                      y = normals(c.batch * c.io.queries * c.io.input_dim, 1);
@@ -56,7 +56,7 @@ TEST_P(Seen, MapsAreThoseOfTheForwardPass) {
 // parameters stay.
 TEST_P(Seen, WithoutAHeadIsWithItsMapAtZero) {
   testing::ModelCase c = GetParam();
-  Model<float> model(c.config, c.io, c.batch, false, true);
+  Model<float> model(c.config, c.io, c.batch, ModelUse::kInspection);
   init_params(model.table(), 5, model.params());
   const std::vector<float> params(model.params().data, model.params().data + model.table().size());
   std::vector<float> x = normals(c.batch * c.io.tokens * c.io.input_dim, 0),
@@ -66,7 +66,7 @@ TEST_P(Seen, WithoutAHeadIsWithItsMapAtZero) {
   if (c.io.queries > 0) query = {y.data(), {c.batch, c.io.queries, c.io.input_dim}};
   model.forward(input, query);
   const auto layers = model.attention();
-  Model<float> zeroed(c.config, c.io, c.batch, false, true);
+  Model<float> zeroed(c.config, c.io, c.batch, ModelUse::kInspection);
   for (std::size_t site = layers.size(); site-- > 0;) {
     const AttentionShape& s = layers[site].sizes.shape;
     const std::size_t copy = s.copies - 1, head = s.heads - 1;

@@ -148,6 +148,12 @@ TEST(SvgChart, ThinningKeepsTheMean) {
   EXPECT_GE(few.size(), 60u);
   for (const auto& [x, y] : few) EXPECT_EQ(y, 3);
   EXPECT_EQ(thinned(few, 100), few);
+  points.insert(points.begin(), {0, 7});  // an evaluation before the first update
+  const auto from_zero = thinned(points, 100);
+  EXPECT_LE(from_zero.size(), 100u);
+  EXPECT_GE(from_zero.size(), 60u);
+  EXPECT_EQ(from_zero.front(), points.front());
+  for (std::size_t i = 1; i < from_zero.size(); ++i) EXPECT_EQ(from_zero[i].second, 3);
 }
 
 }  // namespace headroom::report_test

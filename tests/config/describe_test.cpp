@@ -146,7 +146,8 @@ TEST(Describe, SchemaAgreesWithTheFields) {
   walk(fields, schema);
   EXPECT_NE(schema.find("properties")->find("extends"), nullptr);
   expect_parts(describe("train.optimizer", DescribeFormat::kJsonSchema),
-               {"\"exclusiveMaximum\": 1.0", "\"minItems\": 2", "\"exclusiveMinimum\": 0.0"});
+               {"\"exclusiveMaximum\": 1.0", "\"minItems\": 2", "\"minimum\": 1e-30"});
+  expect_parts(describe("train", DescribeFormat::kJsonSchema), {"\"exclusiveMinimum\": 0.0"});
 }
 
 }  // namespace headroom::describe_test

@@ -49,8 +49,10 @@ struct Problem {
       dmixers = {memory.take(c, s.heads, s.score_heads), memory.take(c, s.value_heads, s.heads),
                  memory.take(c * s.heads, distances)};
     }
-    partials = memory.take(kernels::mixed_attention_partials(s));
-    scratch = memory.take(static_cast<std::size_t>(threads()), kernels::mixed_attention_scratch(s));
+    shape.mixes_scores = shape.mixes_weights = mixed;
+    partials = memory.take(kernels::mixed_attention_partials(shape));
+    scratch =
+        memory.take(static_cast<std::size_t>(threads()), kernels::mixed_attention_scratch(shape));
   }
   static Matrix<const float> in(View<float, 2> m) { return View<const float, 2>(m); }
   void forward() {

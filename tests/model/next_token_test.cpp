@@ -14,7 +14,8 @@ namespace headroom::next_token_test {
 template <class S>
 struct Evaluated {
   Model<S> model;
-  explicit Evaluated(const testing::ModelCase& c) : model(c.config, c.io, c.batch, false) {
+  explicit Evaluated(const testing::ModelCase& c)
+      : model(c.config, c.io, c.batch, ModelUse::kAnswering) {
     std::vector<float> start(model.table().size()), noise(start.size());
     init_params(model.table(), 3, {start.data(), {start.size()}});
     Random(1, Purpose::kTest, 0, 0).fill_normal(noise);
@@ -81,18 +82,40 @@ TEST(NextToken, IsWhatAForwardOfTheWholeGives) {
   EXPECT_LT(in_one_kernel, continued);
 }
 
+// Behind the last token of a shorter forward too.
+TEST(NextToken, MayBeTheFirstThatWasNotThere) {
+  std::size_t continued = 0;
+  for (const testing::ModelCase& c : testing::model_cases()) {
+    if (c.io.queries > 0 || c.config.attention.mask != Mask::kCausal) continue;
+    const std::size_t n = c.io.tokens, d = c.io.input_dim;
+    testing::ModelCase one = c;
+    one.batch = 1;  // its tokens lie one behind the other
+    Evaluated<double> model(one), whole(one);
+    const std::vector<double> seen = tokens_of<double>(one, 0);
+    model.model.forward({seen.data(), {1, n - 1, d}});
+    ASSERT_TRUE(model.model.continues()) << c.name;
+    const View<const double, 3> fast =
+        model.model.forward_next({seen.data() + (n - 1) * d, {1, 1, d}}, n - 1);
+    const View<const double, 3> slow = whole.model.forward({seen.data(), {1, n, d}});
+    for (std::size_t e = 0; e < c.io.output_dim; ++e)
+      EXPECT_NEAR(fast(0, 0, e), slow(0, n - 1, e), 1e-12 * (1 + std::abs(slow(0, n - 1, e))))
+          << c.name;
+    ++continued;
+  }
+  EXPECT_GT(continued, 60u);
+}
+
 // Where there is a gradient or something to look at, and before a first forward, there is nothing
 // to continue.
 TEST(NextToken, IsOfEvaluatedModelsOnly) {
   const testing::ModelCase c = testing::base_case("plain", Mask::kCausal);
   const std::vector<float> seen = tokens_of<float>(c, 0);
-  for (const bool training : {true, false}) {
-    Model<float> model(c.config, c.io, c.batch, training);
+  for (const ModelUse use : {ModelUse::kTraining, ModelUse::kAnswering, ModelUse::kInspection}) {
+    Model<float> model(c.config, c.io, c.batch, use);
     EXPECT_FALSE(model.continues());
     model.forward({seen.data(), {c.batch, c.io.tokens, c.io.input_dim}});
-    EXPECT_EQ(model.continues(), !training);
+    EXPECT_EQ(model.continues(), use == ModelUse::kAnswering);
   }
-  EXPECT_FALSE(Model<float>(c.config, c.io, c.batch, false, true).continues());
 }
 
 }  // namespace headroom::next_token_test

@@ -221,7 +221,7 @@ TEST(Resolve, ValueMapsThatStartAsTheIdentityReturnTheMeanOfTheHeads) {
     c.ffn.width = 0;
     c.residual = c.bias = false;
     const ModelIo io{6, 6, 3};
-    Model<float> model(c, io, 1, false);
+    Model<float> model(c, io, 1, ModelUse::kAnswering);
     init_params(model.table(), 1, model.params());
     const ParamRow* query = model.table().find("layers.0.attention.query.weight");
     ASSERT_NE(query, nullptr);

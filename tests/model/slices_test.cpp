@@ -146,9 +146,11 @@ TEST(Parts, DoNotDependOnTheThreads) {
   c.config.layers = 20;
   const int before = threads();
   set_threads(1);
-  const std::size_t alone = Model<float>(c.config, c.io, kManyItems, false).items_at_once();
+  const std::size_t alone =
+      Model<float>(c.config, c.io, kManyItems, ModelUse::kAnswering).items_at_once();
   set_threads(1024);
-  const std::size_t crowd = Model<float>(c.config, c.io, kManyItems, false).items_at_once();
+  const std::size_t crowd =
+      Model<float>(c.config, c.io, kManyItems, ModelUse::kAnswering).items_at_once();
   set_threads(before);
   EXPECT_EQ(alone, kManyItems);
   EXPECT_EQ(crowd, kManyItems);

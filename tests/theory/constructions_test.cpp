@@ -29,7 +29,8 @@ class Built {
     construction->declare(settings);
     read_settings(settings, sets);
     task = make_task(construction->task());
-    model = std::make_unique<Model<float>>(construction->model(), model_io(*task), items, false);
+    model = std::make_unique<Model<float>>(construction->model(), model_io(*task), items,
+                                           ModelUse::kAnswering);
     HandSet parameters(model->table(), model->params().flat());
     construction->set(parameters);
     parameters.finish();
@@ -127,7 +128,8 @@ TEST(Constructions, HaveTheLossesOfTheTable) {
           Cell{"16", "16", "50", .0524, 4000}, Cell{"64", "64", "800", .0092, 400}}) {
       Built built(name, {std::string("dim=") + cell.dim, std::string("points=") + cell.points,
                          std::string("beta=") + cell.beta});
-      Model<float> model(built.construction->model(), model_io(*built.task), 64, false);
+      Model<float> model(built.construction->model(), model_io(*built.task), 64,
+                         ModelUse::kAnswering);
       std::copy_n(built.model->params().data, model.params().size(), model.params().data);
       Evaluator evaluator(*built.task, 0, cell.items, 64);
       const Mean loss = evaluator.run(model)->loss;
@@ -145,7 +147,8 @@ TEST(Constructions, OfTwoOrthonormalPointsTheLossIsThatOfTheFormula) {
                                   "beta=100"};
     if (name == std::string("full_rank_encoder")) sets.emplace_back("ffn_width=32");
     Built built(name, sets);
-    Model<float> model(built.construction->model(), model_io(*built.task), 64, false);
+    Model<float> model(built.construction->model(), model_io(*built.task), 64,
+                       ModelUse::kAnswering);
     std::copy_n(built.model->params().data, model.params().size(), model.params().data);
     Evaluator evaluator(*built.task, 0, 5000, 64);
     const Mean loss = evaluator.run(model)->loss;

@@ -31,7 +31,7 @@ std::unique_ptr<Construction> built(const std::string& name, const std::vector<s
 Mean measured(const Construction& construction, std::size_t items, std::uint64_t seed = 0) {
   const auto task = make_task(construction.task());
   Evaluator evaluator(*task, seed, items, 64);
-  Model<float> model(construction.model(), model_io(*task), 64, false);
+  Model<float> model(construction.model(), model_io(*task), 64, ModelUse::kAnswering);
   HandSet parameters(model.table(), model.params().flat());
   construction.set(parameters);
   parameters.finish();

@@ -26,14 +26,14 @@ TEST(EvaluateShifts, ScoresAreThoseOfEachTaskAlone) {
   const std::vector<std::string> names{"all"};
   const std::vector<PlannedShift> plan =
       plan_shifts(job.task, config, choose_shifts(job.task, names), 4);
-  for (const bool inspected : {false, true}) {
-    Model<float> model(config, widened(io, plan), 16, false, inspected);
+  for (const ModelUse use : {ModelUse::kAnswering, ModelUse::kInspection}) {
+    Model<float> model(config, widened(io, plan), 16, use);
     init_params(model.table(), 3, model.params());
     const auto scores = evaluate_model(*task, plan, model, 4, 50, 16);
     ASSERT_TRUE(scores && scores->shifted.size() == plan.size());
     Evaluator plain(*task, 4, 50, 16);
     EXPECT_EQ(scores->plain.loss.mean, plain.run(model)->loss.mean);
-    const double tolerance = inspected ? 0 : 1e-4;
+    const double tolerance = use == ModelUse::kInspection ? 0 : 1e-4;
     for (std::size_t s = 0; s < plan.size(); ++s) {
       const Score& score = scores->shifted[s];
       const auto& prompts = plan[s].task.prompts;

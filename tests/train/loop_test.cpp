@@ -246,7 +246,7 @@ TEST_F(Loop, TheEvaluationBatchDoesNotMatter) {
   for (const TrainJob& job : {small_regression(folder / "none"), small_cross(folder / "none")}) {
     const std::unique_ptr<Task> task = make_task(job.task);
     const ModelIo io = model_io(*task);
-    Model<float> model(resolve(job.model, io), io, 1000, false);
+    Model<float> model(resolve(job.model, io), io, 1000, ModelUse::kAnswering);
     init_params(model.table(), 3, model.params());
     std::vector<double> losses;
     for (const std::size_t batch : {1, 7, 64, 1000}) {
