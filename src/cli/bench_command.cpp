@@ -43,7 +43,7 @@ std::string bench_text(const BenchReport& r) {
       {"tokens a second", short_number(b.tokens / b.median_s)},
       {"speed", fixed(r.gflops(), 1) + " GFLOP/s, " + short_number(r.step_flops) + " FLOPs a step"},
       {"roofline", fixed(b.roofline() * 1e-9, 1) + " GFLOP/s: the step's " +
-                       short_number(b.matmul_flops) + " FLOPs of oneDNN products, alone " +
+                       short_number(b.matmul_flops) + " FLOPs of matrix products, alone " +
                        fixed(b.matmul_median_s * 1e3, 3) + " ms"},
       {"share reached", fixed(100 * r.share(), 1) + " %"},
       {"memory", bytes_text(b.memory_bytes) + " planned, " + bytes_text(b.peak_rss_bytes) +

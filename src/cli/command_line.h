@@ -1,8 +1,7 @@
 // The flags and arguments of one command, with the manners that all commands share:
 //  - an unknown flag is named first, with the nearest known one, whatever else is wrong;
 //  - a flag with a value takes exactly the next item, whatever it looks like (`--clip -1`), or what
-//  follows `=`;
-//    only a known flag in its place means that the value was forgotten;
+//    follows `=`; only a known flag in its place means that the value was forgotten;
 //  - a repeated flag collects (values) or the last one wins; after `--` everything is an argument;
 //  - every mistake is Error(kUsage), one line; --help prints the help.
 #pragma once

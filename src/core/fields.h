@@ -7,10 +7,9 @@
 //   }
 //
 // The struct's own initialisers are the defaults. std::optional storage means null is a value of
-// its own
-// ("derived"); for every other field null restores the default. The rows refer to the struct: it
-// must outlive them and stay where it is. Names are unique within a struct, and `declare` declares
-// every member.
+// its own ("derived"); for every other field null restores the default. The rows refer to the
+// struct: it must outlive them and stay where it is. Names are unique within a struct, and
+// `declare` declares every member.
 #pragma once
 
 #include <array>

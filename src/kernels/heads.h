@@ -1,7 +1,6 @@
 // What happens to the projected queries and keys of each head before its scores, and to the heads'
-// sums where no output map follows. Head-major columns: head h of size K owns columns h K .. h K +
-// K
-// - 1; all matrices may be column ranges of wider ones.
+// sums where no output map follows. Head-major columns: head h of size K owns columns
+// h K .. h K + K - 1; all matrices may be column ranges of wider ones.
 #pragma once
 
 #include "core/view.h"

@@ -26,7 +26,7 @@ struct HeadWeights {
 };
 
 struct Budget {
-  std::uint64_t d_h_r = 0;        // width * (copies * heads) * key_size of one layer
+  std::uint64_t d_h_r = 0;        // width * (copies * score_heads) * key_size of one layer
   std::uint64_t model_d_h_r = 0;  // of all attention, shared layers once
   HeadWeights layer_heads, model_heads;
   std::vector<BudgetPart> layer;  // one layer, by part; of an encoder_decoder, the decoder's

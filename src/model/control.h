@@ -28,8 +28,8 @@ struct ControlSearch {
 
 // The same config with what its heads mix and share undone: mix_scores and mix_weights none,
 // score_heads, value_heads and kv_heads null, full score and value maps in two factors of the same
-// rank. The number of softmaxes `heads`, key_size,
-// value_size, copies and all outside the attention stay. Throws Error(kUsage) as resolve() does.
+// rank. The number of softmaxes `heads`, key_size, value_size, copies and all outside the attention
+// stay. Throws Error(kUsage) as resolve() does.
 ModelConfig plain_model(const ModelConfig& config, const ModelIo& io);
 
 // Searches attention.heads 1 .. 65536 or ffn.width 1 .. 2^20 of the plain model; the parameters, as

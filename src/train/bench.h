@@ -17,7 +17,7 @@ struct BenchResult {
   double median_s = 0, min_s = 0, max_s = 0;  // of a step
   PhaseSeconds phases{};                      // mean over the steps; they add up to the mean step
   double tokens = 0;                          // of a step
-  // The products of a step by oneDNN (maps and their gradients; attention has kernels of its own),
+  // The matrix products of a step (maps and their gradients; attention has kernels of its own),
   // and the time they take back to back in the same tiles on operands that are ready.
   double matmul_flops = 0, matmul_median_s = 0;
   double peak_rss_bytes = 0, memory_bytes = 0;  // of the process; of what is planned for training

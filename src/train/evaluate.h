@@ -25,7 +25,8 @@ void take_predictions(View<float, 3> predictions, View<const float, 3> output,
                       const TaskShape& shape);
 
 // Scores a model on items 0 .. n_items-1 of stream (seed, Purpose::kEval, 0) at a task's final
-// stage, `batch` items at a time; the batch size does not change the score.
+// stage, `batch` items at a time; the batch size changes the score by rounding
+// alone.
 class Evaluator {
  public:
   Evaluator(const Task& task, std::uint64_t seed, std::size_t n_items, std::size_t batch);

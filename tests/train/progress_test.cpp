@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <csignal>
+#include <cstdlib>
+#include <string>
 
 namespace headroom::progress_test {
 
@@ -59,6 +61,21 @@ TEST(Progress, Durations) {
   EXPECT_EQ(duration_text(185), "3:05");
   EXPECT_EQ(duration_text(3723), "1:02:03");
   EXPECT_EQ(duration_text(1e300), "a long time");
+}
+
+TEST(Log, ColoursAreLeftOutWhereAskedFor) {
+  const char* const was = std::getenv("NO_COLOR");
+  const std::string before = was == nullptr ? "" : was;
+  ::unsetenv("NO_COLOR");
+  EXPECT_TRUE(Log::colors());
+  ::setenv("NO_COLOR", "", 1);  // as if it were not set (no-color.org)
+  EXPECT_TRUE(Log::colors());
+  ::setenv("NO_COLOR", "1", 1);
+  EXPECT_FALSE(Log::colors());
+  if (was == nullptr)
+    ::unsetenv("NO_COLOR");
+  else
+    ::setenv("NO_COLOR", before.c_str(), 1);
 }
 
 TEST(Log, KeepsWhatStderrShowed) {
