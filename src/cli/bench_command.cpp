@@ -22,11 +22,7 @@ struct BenchReport {
   double share() const { return gflops() / (result.roofline() * 1e-9); }
 };
 
-std::string precision_name(Precision precision) {
-  for (const Choice<Precision>& choice : kPrecisions)
-    if (choice.value == precision) return choice.name;
-  return "";
-}
+std::string precision_name(Precision precision) { return name_in(kPrecisions, chosen(precision)); }
 
 std::string bench_text(const BenchReport& r) {
   const BenchResult& b = r.result;

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "config/compare.h"
 #include "core/error.h"
 #include "core/json.h"
 #include "core/spelling.h"
@@ -140,16 +141,9 @@ std::string place_of(const json::Value& document, const std::string& message,
   for (std::size_t i = 0; i < message.size();) {
     std::size_t end = i;
     while (end < message.size() && is_key_character(message[end])) ++end;
-    const json::Value* at = &document;
-    std::string_view key = std::string_view(message).substr(i, end - i);
-    bool found = !key.empty();
-    while (found && !key.empty()) {
-      const std::size_t dot = std::min(key.find('.'), key.size());
-      at = at->find(key.substr(0, dot));
-      key.remove_prefix(std::min(dot + 1, key.size()));
-      found = at != nullptr;
-    }
-    if (found && at->object() == nullptr && !at->origin.text().empty()) return at->origin.text();
+    const json::Value* at = value_at(document, std::string_view(message).substr(i, end - i));
+    if (end > i && at != nullptr && at->object() == nullptr && !at->origin.text().empty())
+      return at->origin.text();
     i = end + 1;
   }
   return source;

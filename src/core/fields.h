@@ -46,6 +46,14 @@ struct Choice {
   const char* sentence;
 };
 
+// The name of `value`, which has a row.
+template <class Table, class E>
+const char* name_in(const Table& table, E value) {
+  for (const auto& row : table)
+    if (row.value == value) return row.name;
+  return "";
+}
+
 class Fields {
  public:
   enum class Kind {

@@ -55,8 +55,7 @@ Division division_of(const HeadBudget& budget, const ModelConfig& c) {
   d.value = budget_value(budget, c.width);
   bool whole = d.value == std::floor(d.value);
   if (const BudgetPower* power = std::get_if<BudgetPower>(&budget.budget)) {
-    for (const auto& row : kBudgetPowers)
-      if (row.value == *power) d.name = row.name;
+    d.name = name_in(kBudgetPowers, *power);
     const auto root = static_cast<std::uint64_t>(std::lround(std::sqrt(c.width)));
     // The double could look whole by rounding.
     if (*power == BudgetPower::kFiveHalves) whole = root * root == c.width;

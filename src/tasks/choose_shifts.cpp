@@ -97,8 +97,8 @@ std::vector<ShiftChoice> choose_shifts(const TaskConfig& config,
                                        std::span<const std::string> names) {
   if (names.empty()) return {};
   if (!is_in_context(config.type)) {
-    const auto row = std::ranges::find(kTaskTypes, config.type, &Choice<TaskType>::value);
-    refuse("shifts are of prompts in context; task.type = " + std::string(row->name) + " has none");
+    refuse("shifts are of prompts in context; task.type = " +
+           std::string(name_in(kTaskTypes, config.type)) + " has none");
   }
   const std::unique_ptr<Task> task = make_task(config);
   std::vector<ShiftChoice> chosen;

@@ -54,19 +54,8 @@ std::vector<std::string> types_that(bool (*takes)(TaskType)) {
   return names;
 }
 
-const char* name_of(QueryMode mode) {
-  for (const Choice<QueryMode>& row : kQueryModes) {
-    if (row.value == mode) return row.name;
-  }
-  return "";
-}
-
-const char* name_of(TaskType type) {
-  for (const Choice<TaskType>& row : kTaskTypes) {
-    if (row.value == type) return row.name;
-  }
-  return "";
-}
+const char* name_of(QueryMode mode) { return name_in(kQueryModes, mode); }
+const char* name_of(TaskType type) { return name_in(kTaskTypes, type); }
 
 // Of tasks that hold a number for every pair of points.
 void refuse_many_pairs(const TaskConfig& c) {

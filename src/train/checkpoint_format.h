@@ -11,11 +11,6 @@ inline constexpr const char* kCheckpointFormat = "headroom-checkpoint";
 inline constexpr const char* kCheckpointVersion = "1";
 inline constexpr std::string_view kFirstMoment = "optimizer.m.", kSecondMoment = "optimizer.v.";
 
-inline const char* optimizer_name(OptimizerType type) {
-  for (const auto& row : kOptimizerTypes) {
-    if (row.value == type) return row.name;
-  }
-  return "";
-}
+inline const char* optimizer_name(OptimizerType type) { return name_in(kOptimizerTypes, type); }
 
 }  // namespace headroom

@@ -11,25 +11,13 @@
 #include "train/training.h"
 
 namespace headroom {
-namespace {
-
-std::size_t items_per_part(const TrainConfig& c) {
-  if (c.accumulate == 0 || c.batch % c.accumulate != 0) {
-    throw Error(Exit::kUsage, "train.accumulate: " + std::to_string(c.accumulate) +
-                                  " parts do not divide train.batch " + std::to_string(c.batch));
-  }
-  return c.batch / c.accumulate;
-}
-
-}  // namespace
-
 Training::Training(const TrainJob& job)
     : job_(job),
       task_(make_task(job.task)),
       rule_(best_rule(*task_, job.eval.best_metric)),
       schedule_(job.train.schedule, job.train.optimizer.lr, job.train.steps),
       evaluates_(job.eval.every > 0 && job.eval.items > 0),
-      part_(items_per_part(job.train)),
+      part_(items_per_part(job.train, job.train.batch)),
       evaluator_(*task_, job.eval.seed, evaluates_ ? job.eval.items : 0,
                  job.eval.batch.value_or(part_)),
       io_(model_io(*task_)),

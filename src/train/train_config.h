@@ -12,11 +12,17 @@
 
 namespace headroom {
 
-enum class Precision { kFloat32 };
+enum class Precision { kFloat32, kAuto };
 inline constexpr std::array kPrecisions{
     Choice<Precision>{Precision::kFloat32, "float32",
                       "single precision throughout; sums of losses and norms in double"},
+    Choice<Precision>{Precision::kAuto, "auto",
+                      "the fastest that this program has for this CPU: float32, there is no other"},
 };
+// What `auto` stands for on this CPU.
+constexpr Precision chosen(Precision precision) {
+  return precision == Precision::kAuto ? Precision::kFloat32 : precision;
+}
 
 enum class OptimizerType { kAdamW, kSgd };
 inline constexpr std::array kOptimizerTypes{

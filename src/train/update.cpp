@@ -48,6 +48,13 @@ View<const S, 3> copied(View<const float, 3> from, View<S, 3> into) {
   return wide;
 }
 
+std::size_t items_per_part(const TrainConfig& config, std::size_t batch) {
+  if (config.accumulate == 0 || batch % config.accumulate != 0)
+    refuse("train.accumulate: " + std::to_string(config.accumulate) +
+           " parts do not divide train.batch " + std::to_string(batch));
+  return batch / config.accumulate;
+}
+
 template <class S>
 Updater<S>::Updater(Model<S>& model, const TrainConfig& config, const ModelIo& io,
                     std::size_t batch)
@@ -58,12 +65,8 @@ Updater<S>::Updater(Model<S>& model, const TrainConfig& config, const ModelIo& i
       frozen_(frozen_rows(model.table(), config.freeze)),
       optimizer_(config.optimizer, without_decay(model.table(), frozen_)),
       meter_(model.table().size()) {
-  if (parts_ == 0 || batch % parts_ != 0) {
-    throw Error(Exit::kUsage, "train.accumulate: " + std::to_string(parts_) +
-                                  " parts do not divide train.batch " + std::to_string(batch));
-  }
+  const std::size_t part = items_per_part(config, batch);
   const auto lay_out = [&](Arena<S>& arena) {
-    const std::size_t part = batch / parts_;
     if constexpr (!std::is_same_v<S, float>) {
       input_ = arena.take(part, io.tokens, io.input_dim);
       query_ = arena.take(part, io.queries, io.input_dim);

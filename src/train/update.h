@@ -16,6 +16,9 @@
 
 namespace headroom {
 
+// `batch` items in config.accumulate equal parts; throws Error(kUsage) where that does not divide.
+std::size_t items_per_part(const TrainConfig& config, std::size_t batch);
+
 template <class S>
 class Updater {
  public:

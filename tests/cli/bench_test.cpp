@@ -28,6 +28,22 @@ TEST(BenchCommand, PrintsWhatScriptsRead) {
   EXPECT_NE(text.out.find("roofline"), std::string::npos);
 }
 
+// The config says auto; what is measured is what that chose here.
+TEST(BenchCommand, NamesThePrecisionThatAutoChose) {
+  ScratchFolder folder("bench");
+  const std::string config = folder.put(
+      "a.json",
+      R"({"task": {"dim": 4, "points": 4}, "model": {"width": 4}, "train": {"batch": 8}})");
+  const auto precision = [&](const char* set) {
+    return run_binary({"bench", config, "--set", set, "--steps", "1", "--threads", "1", "--json"});
+  };
+  const json::Value report = json::parse(precision("train.precision=auto").out, "bench");
+  ASSERT_NE(report.find("precision"), nullptr);
+  EXPECT_EQ(json::write(*report.find("precision"), 0), "\"float32\"");
+  expect_refused(precision("train.precision=bfloat16"), 2,
+                 {"train.precision", "bfloat16", "float32"});
+}
+
 TEST(BenchCommand, HardWeightsHaveNoStep) {
   ScratchFolder folder("bench");
   const std::string config =
