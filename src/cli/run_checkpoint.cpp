@@ -42,8 +42,7 @@ std::string other_model(const fs::path& file, const RunConfig& config) {
   const std::string *format = archive.metadata("format"), *trained = archive.metadata("config");
   const bool is_ours = format != nullptr && format->starts_with("headroom");
   if (!is_ours || trained == nullptr) return "";
-  const std::string differs = model_differences(read_run_config_text(*trained), config);
-  return differs.empty() ? "" : file.string() + ": was trained as another model: " + differs;
+  return other_model(read_run_config_text(*trained), config, file.string());
 }
 
 safetensors::Archive open_checkpoint(const fs::path& run, const std::string& which,

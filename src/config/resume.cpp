@@ -19,6 +19,22 @@ std::string difference_text(const Difference& d) {
   return d.key + " (" + text(d.a) + " there, " + text(d.b) + " here)";
 }
 
+// Of the differing keys those that `counts` says.
+template <class Counts>
+std::vector<std::string> difference_texts(const RunConfig& a, const RunConfig& b,
+                                          const Counts& counts) {
+  const json::Value before = resolved_value(a), now = resolved_value(b);
+  std::vector<std::string> texts;
+  for (const Difference& d : differences(before, now))
+    if (counts(d.key)) texts.push_back(difference_text(d));
+  return texts;
+}
+
+// "" where nothing differs.
+std::string other_model_text(const std::string& file, const std::vector<std::string>& differ) {
+  return differ.empty() ? "" : file + ": was trained as another model: " + join(differ);
+}
+
 Schedule schedule_of(const RunConfig& c) {
   return {c.train.schedule, c.train.optimizer.lr, c.train.steps};
 }
@@ -26,20 +42,16 @@ Schedule schedule_of(const RunConfig& c) {
 }  // namespace
 
 void require_resumable(const RunConfig& run, const RunConfig& given, const std::string& folder) {
-  const json::Value before = resolved_value(run), now = resolved_value(given);
   const Schedule a = schedule_of(run), b = schedule_of(given);
   const bool constant = run.train.schedule.type == ScheduleType::kConstant &&
                         given.train.schedule.type == ScheduleType::kConstant;
   const bool same_rates = a.warmup() == b.warmup() && (constant || a.horizon() == b.horizon());
   const bool longer = given.train.steps > run.train.steps;
-  std::vector<std::string> texts;
-  for (const Difference& d : differences(before, now)) {
-    if (d.key.starts_with("run.")) continue;
-    if (d.key == "train.steps" && longer && same_rates) continue;
-    if ((d.key == "train.schedule.steps" || d.key == "train.schedule.warmup") && same_rates)
-      continue;
-    texts.push_back(difference_text(d));
-  }
+  const std::vector<std::string> texts = difference_texts(run, given, [&](const std::string& key) {
+    if (key == "train.steps") return !(longer && same_rates);
+    if (key == "train.schedule.steps" || key == "train.schedule.warmup") return !same_rates;
+    return !key.starts_with("run.");
+  });
   if (texts.empty()) return;
   std::string message = folder +
                         ": --resume needs the config of that run, but for `run` and more "
@@ -54,35 +66,22 @@ void require_resumable(const RunConfig& run, const RunConfig& given, const std::
   throw Error(Exit::kUsage, message);
 }
 
-namespace {
-
-// Of the differing keys those that `counts` says.
-template <class Counts>
-std::vector<std::string> difference_texts(const RunConfig& a, const RunConfig& b,
-                                          const Counts& counts) {
-  const json::Value before = resolved_value(a), now = resolved_value(b);
-  std::vector<std::string> texts;
-  for (const Difference& d : differences(before, now))
-    if (counts(d.key)) texts.push_back(difference_text(d));
-  return texts;
-}
-
-}  // namespace
-
-std::string model_differences(const RunConfig& trained, const RunConfig& config) {
-  return join(difference_texts(trained, config, [](const std::string& key) {
-    return key.starts_with("model.") && key != "model.init" && key != "model.init_layers" &&
-           key != "model.attention.value_init";
-  }));
+std::string other_model(const RunConfig& trained, const RunConfig& config,
+                        const std::string& file) {
+  return other_model_text(file, difference_texts(trained, config, [](const std::string& key) {
+                            return key.starts_with("model.") && key != "model.init" &&
+                                   key != "model.init_layers" &&
+                                   key != "model.attention.value_init";
+                          }));
 }
 
 void require_same_model(const RunConfig& trained, const RunConfig& config,
                         const std::string& file) {
-  const std::vector<std::string> texts = difference_texts(
-      trained, config,
-      [](const std::string& key) { return key.starts_with("task.") || key.starts_with("model."); });
-  if (texts.empty()) return;
-  throw Error(Exit::kCorrupt, file + ": was trained as another model: " + join(texts));
+  const std::string text =
+      other_model_text(file, difference_texts(trained, config, [](const std::string& key) {
+                         return key.starts_with("task.") || key.starts_with("model.");
+                       }));
+  if (!text.empty()) throw Error(Exit::kCorrupt, text);
 }
 
 }  // namespace headroom

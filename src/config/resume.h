@@ -12,13 +12,12 @@ namespace headroom {
 // and every other key that differs, with both values.
 void require_resumable(const RunConfig& run, const RunConfig& given, const std::string& folder);
 
-// The keys of `model` in which `config` differs from the one that parameters were trained with, but
-// for how they are drawn, with both values; "" where none does. Shapes alone do not tell: heads of
-// rank 1 and of rank 16 have the same tensors.
-std::string model_differences(const RunConfig& trained, const RunConfig& config);
+// The parameters in `file` were trained with config `trained`: one line that names the file and
+// every key of `model` in which `config` differs, but for how they are drawn, with both values; ""
+// where none does. Shapes alone do not tell: heads of rank 1 and of rank 16 have the same tensors.
+std::string other_model(const RunConfig& trained, const RunConfig& config, const std::string& file);
 
-// The parameters in `file` were trained with config `trained`: throws Error(kCorrupt) naming the
-// file and every key of `model` and `task` in which `config` differs, with both values.
+// Throws Error(kCorrupt) with such a line for every key of `model` and `task`.
 void require_same_model(const RunConfig& trained, const RunConfig& config, const std::string& file);
 
 }  // namespace headroom

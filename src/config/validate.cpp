@@ -13,16 +13,15 @@
 #include "train/freeze.h"
 #include "train/metrics.h"
 #include "train/schedule.h"
+#include "train/update.h"
 
 namespace headroom {
 namespace {
 
 void validate_train(const TrainConfig& c) {
-  if (c.batch % c.accumulate != 0) {
-    refuse("train.accumulate = " + std::to_string(c.accumulate) +
-           " does not divide train.batch = " + std::to_string(c.batch));
-  }
-  Schedule(c.schedule, c.optimizer.lr, c.steps);  // throws where the warm-up does not fit
+  // Each throws where it does not fit.
+  items_per_part(c, c.batch);
+  Schedule(c.schedule, c.optimizer.lr, c.steps);
 }
 
 void validate_eval(const EvalConfig& c, const Task& task) {
@@ -50,7 +49,6 @@ void validate_model(const RunConfig& config, const Task& task) {
   const ModelConfig& c = config.model;
   const bool has_variance =
       c.norm.type == NormType::kLayerNorm || c.norm.type == NormType::kRmsNorm;
-  constexpr double kLeastEps = 1e-30;  // less is 0 in float
   if (has_variance && c.norm.eps && *c.norm.eps < kLeastEps) {
     refuse("model.norm.eps = " + real_text(*c.norm.eps) +
            " divides a row without variance by 0; model.norm.type = " +

@@ -7,6 +7,10 @@
 
 namespace headroom {
 
+// The least that a config may ask to be added to a divisor: much less is 0 in float, and 0 / 0 no
+// number.
+inline constexpr double kLeastEps = 1e-30;
+
 // The shortest text that reads back to the same double, always with a point or an e: 1 -> "1.0",
 // 1e-5 -> "1e-05", and "nan", "inf", "-inf".
 std::string real_text(double value);

@@ -106,18 +106,26 @@ struct Kernel {
     return top;
   }
 
+  // The sums of query i from its stored scores; also(j, exponential j). Returns 1 / their sum.
+  template <class Also>
+  Vec query_sums(std::size_t i, std::size_t n, Vec top, const Also& also) const {
+    Vec total{}, sums[kWidest] = {};
+    for (std::size_t j = 0; j < n; ++j) {
+      const Vec e = exp_nonpositive(load(b.weights + j * kLanes) - top);
+      total += e;
+      for (std::size_t c = 0; c < value_size(); ++c) sums[c] = fused(b.v.get(j, c), e, sums[c]);
+      also(j, e);
+    }
+    const Vec inverse = n > 0 ? 1.0f / total : Vec{};
+    for (std::size_t c = 0; c < value_size(); ++c) store(b.z.at(i, c), inverse * sums[c]);
+    return inverse;
+  }
+
   void forward(float* stats, std::size_t heads) const {
     for (std::size_t i = 0; i < s.queries; ++i) {
       const std::size_t n = visible(s, i);
       const Vec top = store_scores(i, n);
-      Vec total{}, sums[kWidest] = {};
-      for (std::size_t j = 0; j < n; ++j) {
-        const Vec e = exp_nonpositive(load(b.weights + j * kLanes) - top);
-        total += e;
-        for (std::size_t c = 0; c < value_size(); ++c) sums[c] = fused(b.v.get(j, c), e, sums[c]);
-      }
-      const Vec inverse = n > 0 ? 1.0f / total : Vec{};
-      for (std::size_t c = 0; c < value_size(); ++c) store(b.z.at(i, c), inverse * sums[c]);
+      const Vec inverse = query_sums(i, n, top, [](std::size_t, Vec) {});
       for (std::size_t h = 0; h < heads; ++h) {
         stats[h * 2 * s.queries + i] = top[h];
         stats[(h * 2 + 1) * s.queries + i] = inverse[h];
@@ -125,12 +133,14 @@ struct Kernel {
     }
   }
 
-  // The gradient of weight j of query i, kept for query_gradients.
-  Vec dweight(std::size_t i, std::size_t j) const {
+  // Keeps exponential j of query i and the gradient of its weight for query_gradients; returns sum
+  // and the product of both.
+  Vec add_weight(std::size_t i, std::size_t j, Vec e, Vec sum) const {
     Vec dp{};
     for (std::size_t c = 0; c < value_size(); ++c) dp = fused(b.v.get(j, c), b.dz.get(i, c), dp);
+    store(b.weights + j * kLanes, e);
     store(b.dweights + j * kLanes, dp);
-    return dp;
+    return fused(e, dp, sum);
   }
 
   void set_key_gradients_zero() const {
@@ -167,9 +177,7 @@ struct Kernel {
         inverse[h] = stats[(h * 2 + 1) * s.queries + i];
       }
       for (std::size_t j = 0; j < n; ++j) {
-        const Vec e = exp_nonpositive(score(i, j) - top);
-        store(b.weights + j * kLanes, e);
-        sum = fused(e, dweight(i, j), sum);
+        sum = add_weight(i, j, exp_nonpositive(score(i, j) - top), sum);
       }
       query_gradients(i, n, inverse, sum);
     }
@@ -179,17 +187,9 @@ struct Kernel {
     set_key_gradients_zero();
     for (std::size_t i = 0; i < s.queries; ++i) {
       const std::size_t n = visible(s, i);
-      const Vec top = store_scores(i, n);
-      Vec total{}, sum{}, sums[kWidest] = {};
-      for (std::size_t j = 0; j < n; ++j) {
-        const Vec e = exp_nonpositive(load(b.weights + j * kLanes) - top);
-        store(b.weights + j * kLanes, e);
-        total += e;
-        for (std::size_t c = 0; c < value_size(); ++c) sums[c] = fused(b.v.get(j, c), e, sums[c]);
-        sum = fused(e, dweight(i, j), sum);
-      }
-      const Vec inverse = n > 0 ? 1.0f / total : Vec{};
-      for (std::size_t c = 0; c < value_size(); ++c) store(b.z.at(i, c), inverse * sums[c]);
+      Vec sum{};
+      const Vec inverse = query_sums(i, n, store_scores(i, n),
+                                     [&](std::size_t j, Vec e) { sum = add_weight(i, j, e, sum); });
       query_gradients(i, n, inverse, sum);
     }
   }

@@ -33,6 +33,13 @@ struct Activations {
   std::size_t batch = 0, tokens = 0, queries = 0;  // what the cache is laid out for
 };
 
+// What products gave, once it is known that none of them failed.
+template <class Result>
+Result checked(Result result) {
+  kernels::require_products();
+  return result;
+}
+
 }  // namespace
 
 template <class S>
@@ -234,9 +241,7 @@ View<const S, 3> Model<S>::forward(View<const S, 3> input, View<const S, 3> quer
     const View<const S, 3> in = input.range(first, n),
                            asks = query.empty() ? query : query.range(first, n);
     m.lay_out(m.whole, m.n_threads, in, asks);
-    const View<const S, 3> out = transformer_forward(m.config, m.whole.cache, in, asks, m.params);
-    kernels::require_products();
-    return out;
+    return checked(transformer_forward(m.config, m.whole.cache, in, asks, m.params));
   };
   const std::size_t items = m.last_items = input.dims[0];
   assert(items <= m.max_batch);
@@ -266,9 +271,7 @@ View<const S, 3> Model<S>::forward_next(View<const S, 3> token, std::size_t posi
          position <= m.whole.tokens && position < m.io.tokens);
   m.next_memory.rewind(0);
   next_token_cache(m.next, m.next_memory, m.config, m.io, m.whole.batch, position, m.n_threads);
-  const View<const S, 3> out = next_token_forward(m.config, m.next, m.whole.cache, token, m.params);
-  kernels::require_products();
-  return out;
+  return checked(next_token_forward(m.config, m.next, m.whole.cache, token, m.params));
 }
 
 template <class S>
@@ -331,7 +334,8 @@ View<const S, 3> Model<S>::forward_without(std::size_t site, std::size_t copy, s
   AttentionParams<S>& changed =
       record.name.ends_with(".cross_attention") ? block.cross_attention : block.attention;
   changed = without_head(m.config, record.sizes, changed, copy, head, memory);
-  return transformer_forward_from(m.config, m.whole.cache, record.stack, record.layer, params);
+  return checked(
+      transformer_forward_from(m.config, m.whole.cache, record.stack, record.layer, params));
 }
 
 template <class S>

@@ -51,8 +51,11 @@ Tensor tensor(std::string name, std::vector<std::size_t> shape, std::span<const 
           {reinterpret_cast<const char*>(values.data()), values.size_bytes()}};
 }
 
+// That a header may list: each takes up to ten of json::kMaxValues.
+inline constexpr std::size_t kMostTensors = 99'000;
+
 // Writes the file atomically. Names and metadata keys must be unique and without "checksum.".
-// Throws Error(kFile) with the path.
+// Throws Error(kFile) with the path, Error(kUsage) for more than a header may list.
 void write(const std::filesystem::path& path, std::span<const Tensor> tensors,
            const Metadata& metadata);
 

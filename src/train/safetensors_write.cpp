@@ -35,9 +35,8 @@ void write(const std::filesystem::path& path, std::span<const Tensor> tensors,
 
   json::Object header;
   header.emplace_back(kMetadataKey, json::Value(std::move(texts)));
-  std::size_t offset = 0, values = 2 + metadata.size() + 2;  // of JSON
+  std::size_t offset = 0;
   for (const Tensor& t : tensors) {
-    values += 6 + t.shape.size();
     json::Array shape;
     [[maybe_unused]] std::size_t size = 1;
     for (const std::size_t d : t.shape) {
@@ -58,7 +57,7 @@ void write(const std::filesystem::path& path, std::span<const Tensor> tensors,
   head += json::write(json::Value(std::move(header)), 0);
   head.resize((head.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
   const std::uint64_t length = head.size() - kLengthBytes;
-  if (length > json::kMaxBytes || values > json::kMaxValues)
+  if (length > json::kMaxBytes || tensors.size() > kMostTensors)
     refuse(path.string() + ": " + std::to_string(tensors.size()) +
            " tensors are more than a safetensors header may list");
   std::memcpy(head.data(), &length, kLengthBytes);

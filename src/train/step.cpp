@@ -137,8 +137,8 @@ void initial_params(const ParamTable& table, std::uint64_t seed, std::span<S> pa
 template <class S>
 void require_room(std::uint64_t steps, std::size_t items, const ModelIo& io,
                   const ParamTable& table) {
-  constexpr std::size_t kMostTensors = 100'000;  // what a header may list, with some room
-  const std::size_t most = std::max<std::size_t>(1, kMostTensors / (table.rows().size() + 5));
+  const std::size_t most =
+      std::max<std::size_t>(1, safetensors::kMostTensors / (table.rows().size() + 5));
   if (steps > most)
     refuse("--steps " + std::to_string(steps) + ": one file can list the tensors of at most " +
            std::to_string(most) + " steps of this model");

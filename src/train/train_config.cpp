@@ -2,12 +2,13 @@
 
 #include <limits>
 
+#include "core/numbers.h"
+
 namespace headroom {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kMaxBatch = 1 << 20;
-constexpr double kLeastEps = 1e-30;  // less is 0 in float, and 0 / 0 no update
 
 }  // namespace
 

@@ -50,8 +50,8 @@ View<const S, 3> copied(View<const float, 3> from, View<S, 3> into) {
 
 std::size_t items_per_part(const TrainConfig& config, std::size_t batch) {
   if (config.accumulate == 0 || batch % config.accumulate != 0)
-    refuse("train.accumulate: " + std::to_string(config.accumulate) +
-           " parts do not divide train.batch " + std::to_string(batch));
+    refuse("train.accumulate = " + std::to_string(config.accumulate) +
+           " does not divide train.batch = " + std::to_string(batch));
   return batch / config.accumulate;
 }
 
