@@ -26,7 +26,8 @@ class BoostedTrees final : public Baseline {
     for (std::size_t k = 0; k < n; ++k) {
       if (k >= first) output.data[k - first] = 0;
       if (k > 0 && k >= first && !asked_to_stop(stop_)) {
-        Boosting boosting{.grower = TreeGrower(examples), .residuals = y, .x = prompt.x.row(k)};
+        Boosting boosting{
+            .grower = TreeGrower(examples, kLambda), .residuals = y, .x = prompt.x.row(k)};
         for (std::size_t tree = 0; tree < kTrees; ++tree) {
           boosting.grow(boosting.grower.root(), kDepth, true);
         }
@@ -47,18 +48,18 @@ class BoostedTrees final : public Baseline {
     // `asked`: x is in this node.
     void grow(Node node, std::size_t depth, bool asked) {
       const std::optional<Split> split =
-          depth > 0 ? grower.best_split(node, residuals, kLambda) : std::nullopt;
+          depth > 0 && node.size() > 1 ? grower.best_split(node, residuals) : std::nullopt;
       if (split && split->gain > kLeastGain) {
-        const TreeGrower::Parts parts = grower.divide(node, *split);
+        const TreeGrower::Parts parts = grower.divide(node, *split, depth == 1);
         const bool low = x[split->coordinate] <= split->threshold;
         grow(parts.low, depth - 1, asked && low);
         grow(parts.high, depth - 1, asked && !low);
         return;
       }
       double sum = 0;
-      for (const std::uint32_t i : grower.members(node)) sum += residuals[i];
+      grower.for_members(node, [&](std::uint32_t i) { sum += residuals[i]; });
       const double leaf = kRate * sum / (static_cast<double>(node.size()) + kLambda);
-      for (const std::uint32_t i : grower.members(node)) residuals[i] -= leaf;
+      grower.for_members(node, [&](std::uint32_t i) { residuals[i] -= leaf; });
       if (asked) prediction += leaf;
     }
   };

@@ -22,31 +22,34 @@ class DecisionTree final : public Baseline {
     const std::size_t n = prompt.x.rows;
     const std::size_t first = first_asked(prompt, output);
     SortedExamples examples(prompt.x.cols, n);
-    TreeGrower grower(examples);
     std::vector<double> y(n);
     for (std::size_t k = 0; k < n; ++k) {
       if (k >= first)
         output.data[k - first] =
-            k == 0 ? 0.0f : static_cast<float>(answer(grower, prompt.x.row(k), y));
+            k == 0 ? 0.0f : static_cast<float>(answer(examples, prompt.x.row(k), y));
       examples.add(prompt.x.row(k));
       y[k] = prompt.y(k, 0);
     }
   }
 
  private:
-  double answer(TreeGrower& grower, const float* x, std::span<const double> y) const {
+  double answer(const SortedExamples& examples, const float* x, std::span<const double> y) const {
+    TreeGrower grower(examples, 0);
     Node node = grower.root();
     for (std::size_t level = 0; level < depth_; ++level) {
-      const auto members = grower.members(node);
-      const double first = y[members.front()];
-      if (std::ranges::all_of(members, [&](std::uint32_t i) { return y[i] == first; })) break;
-      const std::optional<Split> split = grower.best_split(node, y, 0);
+      double least = std::numeric_limits<double>::infinity(), most = -least;
+      grower.for_members(node, [&](std::uint32_t i) {
+        least = std::min(least, y[i]);
+        most = std::max(most, y[i]);
+      });
+      if (least == most) break;
+      const std::optional<Split> split = grower.best_split(node, y);
       if (!split) break;
       const TreeGrower::Parts parts = grower.divide(node, *split);
       node = x[split->coordinate] <= split->threshold ? parts.low : parts.high;
     }
     double sum = 0;
-    for (const std::uint32_t i : grower.members(node)) sum += y[i];
+    grower.for_members(node, [&](std::uint32_t i) { sum += y[i]; });
     return sum / static_cast<double>(node.size());
   }
 

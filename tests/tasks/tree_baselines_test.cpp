@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 #include <vector>
 
@@ -93,21 +94,77 @@ TEST(SortedExamples, StaySortedAndSplitInTwo) {
   const auto order = examples.order(0);
   EXPECT_EQ(std::vector<std::uint32_t>(order.begin(), order.end()),
             (std::vector<std::uint32_t>{5, 1, 3, 2, 0, 4}));
-  TreeGrower grower(examples);
+  TreeGrower grower(examples, 0);
   const Node root = grower.root();
   const std::vector<double> y{10, 0, 0, 0, 10, 0};
-  const auto split = grower.best_split(root, y, 0);
+  const auto split = grower.best_split(root, y);
   ASSERT_TRUE(split);
   EXPECT_EQ(split->coordinate, 0u);
   EXPECT_EQ(split->threshold, 2.5f);
   EXPECT_NEAR(split->gain, 2 * 100 - 20 * 20 / 6., 1e-12);
   const auto [low, high] = grower.divide(root, *split);
   const auto members = [&](Node node) {
-    const auto span = grower.members(node);
-    return std::set<std::uint32_t>(span.begin(), span.end());
+    std::set<std::uint32_t> all;
+    grower.for_members(node, [&](std::uint32_t i) { all.insert(i); });
+    return all;
   };
   EXPECT_EQ(members(low), (std::set<std::uint32_t>{1, 2, 3, 5}));
   EXPECT_EQ(members(high), (std::set<std::uint32_t>{0, 4}));
+}
+
+// Both parts of a first split too, on coordinates that fill a block of lanes and that do not, with
+// and without equal ones among them.
+TEST(TreeGrower, TheBestSplitIsTheBestOfAll) {
+  Random random(7, Purpose::kTest, 0, 0);
+  for (const std::size_t d : {1u, 3u, 4u, 5u, 9u}) {
+    for (const bool equal_ones : {false, true}) {
+      const std::size_t n = 17;
+      SortedExamples examples(d, n);
+      std::vector<std::vector<float>> x(n, std::vector<float>(d));
+      std::vector<double> y(n);
+      for (std::size_t i = 0; i < n; ++i) {
+        for (float& value : x[i]) {
+          const float drawn = static_cast<float>(random.normal());
+          value = equal_ones ? std::round(drawn) : drawn;
+        }
+        examples.add(x[i].data());
+        y[i] = random.normal();
+      }
+      EXPECT_EQ(examples.all_differ(), !equal_ones);
+      const double lambda = .5;
+      TreeGrower grower(examples, lambda);
+      const auto check = [&](Node node) {
+        const auto part = [&](const auto& belongs) {
+          double sum = 0, number = 0;
+          grower.for_members(node, [&](std::uint32_t i) {
+            if (!belongs(i)) return;
+            sum += y[i];
+            ++number;
+          });
+          return number == 0 ? 0 : sum * sum / (number + lambda);
+        };
+        const auto gain_of = [&](std::size_t c, float threshold) {
+          const auto low = [&](std::uint32_t i) { return x[i][c] <= threshold; };
+          return part(low) + part(std::not_fn(low)) - part([](std::uint32_t) { return true; });
+        };
+        double most = 0;
+        for (std::size_t c = 0; c < d; ++c) {
+          for (std::size_t i = 0; i < n; ++i) most = std::max(most, gain_of(c, x[i][c]));
+        }
+        const std::optional<Split> split = grower.best_split(node, y);
+        ASSERT_TRUE(split) << d << " " << equal_ones;
+        EXPECT_NEAR(split->gain, most, 1e-9) << d << " " << equal_ones;
+        EXPECT_NEAR(gain_of(split->coordinate, split->threshold), most, 1e-9);
+      };
+      check(grower.root());
+      const TreeGrower::Parts parts =
+          grower.divide(grower.root(), *grower.best_split(grower.root(), y));
+      EXPECT_EQ(parts.low.size() + parts.high.size(), n);
+      for (const Node& node : {parts.low, parts.high}) {
+        if (node.size() > 2) check(node);
+      }
+    }
+  }
 }
 
 // What scikit-learn 1.2.1 and XGBoost 1.7.4 predict (scripts/freeze_baselines.py).
