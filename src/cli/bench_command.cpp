@@ -22,8 +22,6 @@ struct BenchReport {
   double share() const { return gflops() / (result.roofline() * 1e-9); }
 };
 
-std::string precision_name(Precision precision) { return name_in(kPrecisions, chosen(precision)); }
-
 std::string bench_text(const BenchReport& r) {
   const BenchResult& b = r.result;
   double mean = 0;
@@ -71,7 +69,7 @@ std::string bench_json(const BenchReport& r, const RunConfig& config) {
   json::add(report, "peak_rss_mb", json::number(b.peak_rss_bytes * 1e-6));
   json::add(report, "memory_mb", json::number(b.memory_bytes * 1e-6));
   json::add(report, "threads", json::number(static_cast<std::uint64_t>(threads())));
-  json::add(report, "precision", json::text(precision_name(config.train.precision)));
+  json::add(report, "precision", json::text(precision_text(config.train.precision)));
   json::add(report, "allocations_per_step",
             b.allocations ? json::number(*b.allocations) : json::Value());
   json::add(report, "primitives_per_step", json::number(b.primitives));

@@ -90,7 +90,7 @@ json::Value end_value(const Side& side) {
   json::add(value, "loss", last ? json::number(last->loss) : json::Value());
   json::add(value, "loss_sem", last ? json::number(last->loss_sem) : json::Value());
   json::add(value, "loss_step", last ? json::number(last->step) : json::Value());
-  for (const char* key : {"best", "elapsed_s", "threads", "commit", "host"}) copy(key);
+  for (const char* key : {"best", "elapsed_s", "threads", "precision", "commit", "host"}) copy(key);
   return value;
 }
 
@@ -143,7 +143,8 @@ std::string endings_text(const Side& a, const Side& b) {
   const auto add = [&](const char* title, const json::Value* in_a, const json::Value* in_b) {
     if (!equal(in_a, in_b)) rows.push_back({title, plain_text(in_a), plain_text(in_b)});
   };
-  for (const char* key : {"commit", "threads"}) add(key, a.run->find(key), b.run->find(key));
+  for (const char* key : {"commit", "threads", "precision"})
+    add(key, a.run->find(key), b.run->find(key));
   const auto host = [](const Side& side) {
     const json::Value* value = side.run->find("host");
     return value == nullptr ? nullptr : value->find("cpu");

@@ -39,6 +39,7 @@ Exit inspect_command(Arguments args) {
 
   const RunConfig config = read_run("inspect", run);
   choose_threads(threads);
+  use_precision(config.train.precision);
   install_signal_handlers();
   const std::unique_ptr<Task> task = make_task(config.task);
   const ParamTable table = parameter_table(config.model, model_io(*task));

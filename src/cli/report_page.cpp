@@ -250,13 +250,14 @@ std::string differences_table(const std::vector<RunSide>& runs,
 }
 
 std::string places_table(const std::vector<RunSide>& runs, const std::vector<std::string>& names) {
-  std::vector<std::vector<std::string>> rows{
-      {"run", "started", "ended", "resumes", "threads", "processor", "version", "commit"}};
+  std::vector<std::vector<std::string>> rows{{"run", "started", "ended", "resumes", "threads",
+                                              "precision", "processor", "version", "commit"}};
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const json::Value& run = *runs[i].run;
     const json::Value* host = run.find("host");
     rows.push_back({names[i], plain_text(run.find("start")), plain_text(run.find("end")),
                     whole_text(run.find("resumes")), whole_text(run.find("threads")),
+                    plain_text(run.find("precision")),
                     plain_text(host == nullptr ? nullptr : host->find("cpu")),
                     plain_text(run.find("version")), plain_text(run.find("commit"))});
   }

@@ -77,10 +77,10 @@ void merge(const Maps& to, const AttentionWeights<const float>& w, const Attenti
   const std::size_t c = s.width;
   parallel_for(total_heads(s.heads), [&](std::size_t g) {
     const Head<const float> head(w, s, g);
-    matmul_unrecorded(to.query.range(g * c, c), head.k, Transpose::kYes, head.q, Transpose::kNo,
-                      1.0f, 0.0f);
-    matmul_unrecorded(to.output_of(g, 1, c), head.o, Transpose::kNo, head.v, Transpose::kNo, 1.0f,
-                      0.0f);
+    matmul_float32(to.query.range(g * c, c), head.k, Transpose::kYes, head.q, Transpose::kNo, 1.0f,
+                   0.0f);
+    matmul_float32(to.output_of(g, 1, c), head.o, Transpose::kNo, head.v, Transpose::kNo, 1.0f,
+                   0.0f);
     if (head.q_bias != nullptr)
       map_bias(&to.bias(g * c), head.k, Transpose::kYes, head.q_bias, 0.0f);
   });
@@ -180,10 +180,10 @@ void split(const AttentionWeights<float>& dw, const Maps& d, const float* drow,
   const Head<float> dhead(dw, s, g);
   const Matrix<const float> dquery = d.query.range(g * c, c), doutput = d.output_of(g, 1, c);
   using enum Transpose;
-  matmul_unrecorded(dhead.q, head.k, kNo, dquery, kNo, 1.0f, 1.0f);
-  matmul_unrecorded(dhead.k, head.q, kNo, dquery, kYes, 1.0f, 1.0f);
-  matmul_unrecorded(dhead.o, doutput, kNo, head.v, kYes, 1.0f, 1.0f);
-  matmul_unrecorded(dhead.v, head.o, kYes, doutput, kNo, 1.0f, 1.0f);
+  matmul_float32(dhead.q, head.k, kNo, dquery, kNo, 1.0f, 1.0f);
+  matmul_float32(dhead.k, head.q, kNo, dquery, kYes, 1.0f, 1.0f);
+  matmul_float32(dhead.o, doutput, kNo, head.v, kYes, 1.0f, 1.0f);
+  matmul_float32(dhead.v, head.o, kYes, doutput, kNo, 1.0f, 1.0f);
   if (head.q_bias == nullptr) return;
   const float* dbias = &d.bias(g * c);
   map_bias(dhead.q_bias, head.k, kNo, dbias, 1.0f);

@@ -2,10 +2,13 @@
 
 #include <atomic>
 #include <cassert>
+#include <map>
 #include <mutex>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <tuple>
 
 #include "core/error.h"
+#include "kernels/bfloat16.h"
 #include "kernels/direct_matmul.h"
 
 namespace headroom::kernels {
@@ -14,12 +17,98 @@ namespace {
 std::atomic<std::vector<MatmulCall>*> recorded{nullptr};
 std::mutex recording;
 std::atomic<int> failed_status{dnnl_success};  // of the last product that failed
+std::atomic<Operands> operands{Operands::kFloat32};
+std::atomic<std::size_t> n_primitives{0};
+
+// An operand rounded to bfloat16 and kept as T, rows without gaps; the memory is the thread's own.
+template <class T>
+class Rounded {
+ public:
+  Matrix<const T> of(Matrix<const float> a, float factor) {
+    if (values_.size() < a.rows * a.cols) values_.resize(a.rows * a.cols);
+    for (std::size_t i = 0; i < a.rows; ++i) {
+      const float* const from = a.data + i * a.stride;
+      T* const to = values_.data() + i * a.cols;
+      for (std::size_t j = 0; j < a.cols; ++j) {
+        const std::uint16_t rounded = to_bfloat16(factor * from[j]);
+        if constexpr (std::is_same_v<T, float>) {
+          to[j] = from_bfloat16(rounded);
+        } else {
+          to[j] = rounded;
+        }
+      }
+    }
+    return {values_.data(), a.rows, a.cols, a.cols};
+  }
+
+ private:
+  std::vector<T> values_;
+};
+
+// oneDNN's products of bfloat16 operands: primitives of one thread, each made at its first use.
+class LibraryProducts {
+ public:
+  void multiply(Matrix<float> c, Matrix<const std::uint16_t> a, bool ta,
+                Matrix<const std::uint16_t> b, bool tb, float beta) {
+    const dnnl::memory::dim m = whole(c.rows), n = whole(c.cols), k = whole(ta ? a.rows : a.cols);
+    const dnnl::memory::desc to({m, n}, Type::f32, {whole(c.stride), 1});
+    const auto operand = [](dnnl::memory::dim rows, dnnl::memory::dim cols, bool transposed) {
+      return dnnl::memory::desc({rows, cols}, Type::bf16,
+                                transposed ? Dims{1, rows} : Dims{cols, 1});
+    };
+    const dnnl::memory::desc left = operand(m, k, ta), right = operand(k, n, tb);
+    const auto [at, is_new] =
+        made_.try_emplace(std::tuple(m, n, k, whole(c.stride), ta, tb, beta), dnnl::matmul());
+    if (is_new) {
+      dnnl::primitive_attr attributes;
+      if (beta != 0) {
+        dnnl::post_ops sum;
+        sum.append_sum(beta);
+        attributes.set_post_ops(sum);
+      }
+#if DNNL_VERSION_MAJOR >= 3
+      at->second = dnnl::matmul({engine_, left, right, to, attributes});
+#else
+      at->second = dnnl::matmul({{left, right, to}, attributes, engine_});
+#endif
+      ++n_primitives;
+    }
+    // Operands are only read.
+    at->second.execute(stream_,
+                       {{DNNL_ARG_SRC, {left, engine_, const_cast<std::uint16_t*>(a.data)}},
+                        {DNNL_ARG_WEIGHTS, {right, engine_, const_cast<std::uint16_t*>(b.data)}},
+                        {DNNL_ARG_DST, {to, engine_, c.data}}});
+    stream_.wait();
+  }
+
+ private:
+  using Type = dnnl::memory::data_type;
+  using Dims = dnnl::memory::dims;
+  static dnnl::memory::dim whole(std::size_t n) { return static_cast<dnnl::memory::dim>(n); }
+
+  dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
+  dnnl::stream stream_{engine_};
+  std::map<std::tuple<dnnl::memory::dim, dnnl::memory::dim, dnnl::memory::dim, dnnl::memory::dim,
+                      bool, bool, float>,
+           dnnl::matmul>
+      made_;
+};
 
 }  // namespace
 
+void set_operands(Operands chosen) { operands = chosen; }
+
+bool has_bfloat16() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512bf16") != 0;
+#else
+  return false;
+#endif
+}
+
 void record_matmuls(std::vector<MatmulCall>* into) { recorded = into; }
 
-std::size_t primitives_made() { return 0; }
+std::size_t primitives_made() { return n_primitives; }
 
 void matmul(Matrix<float> c, Matrix<const float> a, Transpose ta, Matrix<const float> b,
             Transpose tb, float alpha, float beta) {
@@ -33,6 +122,30 @@ void matmul(Matrix<float> c, Matrix<const float> a, Transpose ta, Matrix<const f
 
 void matmul_unrecorded(Matrix<float> c, Matrix<const float> a, Transpose ta, Matrix<const float> b,
                        Transpose tb, float alpha, float beta) {
+  const Operands chosen = operands.load(std::memory_order_relaxed);
+  if (chosen == Operands::kFloat32) {
+    matmul_float32(c, a, ta, b, tb, alpha, beta);
+    return;
+  }
+  if (c.rows == 0 || c.cols == 0) return;
+  const std::size_t k = ta == Transpose::kYes ? a.rows : a.cols;
+  if (chosen == Operands::kRoundedToBfloat16 || k == 0 || direct_matmul_pays(c.cols, k)) {
+    thread_local Rounded<float> left, right;
+    matmul_float32(c, left.of(a, alpha), ta, right.of(b, 1.0f), tb, 1.0f, beta);
+    return;
+  }
+  thread_local Rounded<std::uint16_t> left, right;
+  try {
+    thread_local LibraryProducts products;
+    products.multiply(c, left.of(a, alpha), ta == Transpose::kYes, right.of(b, 1.0f),
+                      tb == Transpose::kYes, beta);
+  } catch (const dnnl::error& e) {
+    failed_status = e.status;
+  }
+}
+
+void matmul_float32(Matrix<float> c, Matrix<const float> a, Transpose ta, Matrix<const float> b,
+                    Transpose tb, float alpha, float beta) {
   const std::size_t k = ta == Transpose::kYes ? a.rows : a.cols;
   assert((ta == Transpose::kYes ? a.cols : a.rows) == c.rows);
   assert((tb == Transpose::kYes ? b.rows : b.cols) == c.cols);

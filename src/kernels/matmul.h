@@ -23,9 +23,26 @@ struct MatmulCall {
   double flops() const { return 2.0 * static_cast<double>(m) * static_cast<double>(n * k); }
 };
 // The same for a product that record_matmuls does not count: one that was computed before and not
-// kept, or that belongs to the data. A step is measured by what the model must compute.
+// kept. A step is measured by what the model must compute.
 void matmul_unrecorded(Matrix<float> c, Matrix<const float> a, Transpose ta, Matrix<const float> b,
                        Transpose tb, float alpha, float beta);
+
+// The same in float32 whatever set_operands said, unrecorded: for data and for products of weights
+// with weights.
+void matmul_float32(Matrix<float> c, Matrix<const float> a, Transpose ta, Matrix<const float> b,
+                    Transpose tb, float alpha, float beta);
+
+// What matmul and matmul_unrecorded multiply: alpha * op(a) and op(b) as they are or rounded to
+// bfloat16. Sums are float32 either way.
+enum class Operands {
+  kFloat32,
+  kBfloat16,          // large products by the CPU's own instructions: has_bfloat16()
+  kRoundedToBfloat16  // by float32 instructions: as exact, on any CPU, slower than float32
+};
+// For all threads of the process. Not while products run.
+void set_operands(Operands operands);
+// Whether this CPU multiplies bfloat16 itself (AVX-512 BF16).
+bool has_bfloat16();
 
 // Throws Error(kUsage) where a product since the start failed, for want of memory: what it should
 // have written is not there. Asked outside of parallel regions, after products in them.
@@ -34,7 +51,8 @@ void require_products();
 // From now on every call of matmul, of any thread, is noted in `into`; nullptr ends it. For
 // measuring alone.
 void record_matmuls(std::vector<MatmulCall>* into);
-// oneDNN primitives made so far: none, for dnnl_sgemm works without.
+// oneDNN primitives made so far: those of bfloat16's products, one a shape and thread; dnnl_sgemm
+// works without.
 std::size_t primitives_made();
 
 // "oneDNN 2.6.3".

@@ -58,8 +58,8 @@ class PairDifferences {
     constexpr std::size_t kColumns = 64;
     for (std::size_t j = 0; j < n; j += kColumns) {
       const std::size_t m = std::min(kColumns, n - j);
-      kernels::matmul_unrecorded({spread_.data() + j, n, m, row_}, x, kernels::Transpose::kNo,
-                                 x.range(j, m), kernels::Transpose::kYes, 1.0f, 0.0f);
+      kernels::matmul_float32({spread_.data() + j, n, m, row_}, x, kernels::Transpose::kNo,
+                              x.range(j, m), kernels::Transpose::kYes, 1.0f, 0.0f);
     }
     std::vector<float> squares(n);
     for (std::size_t i = 0; i < n; ++i) squares[i] = spread_[i * row_ + i];

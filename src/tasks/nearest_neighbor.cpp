@@ -59,8 +59,8 @@ void for_nearest(View<const float, 2> x, View<const float, 2> askers, float sign
     Largest largest, of_minus;
     for (std::size_t j = 0; j < x.dim(0); j += kPoints) {
       const std::size_t m = std::min(kPoints, x.dim(0) - j);
-      kernels::matmul_unrecorded({scores, m, n, kAskers}, x.range(j, m), kernels::Transpose::kNo,
-                                 askers.range(i, n), kernels::Transpose::kYes, sign, 0.0f);
+      kernels::matmul_float32({scores, m, n, kAskers}, x.range(j, m), kernels::Transpose::kNo,
+                              askers.range(i, n), kernels::Transpose::kYes, sign, 0.0f);
       for (std::size_t own = std::max(i, j); self && own < std::min(i + n, j + m); ++own)
         scores[(own - j) * kAskers + own - i] = kLowest;
       for (std::size_t row = 0; row < m; ++row) {

@@ -132,6 +132,7 @@ void Training::describe() {
   record_.name = job_.name;
   if (job_.init_from) record_.init_from = job_.init_from->string();
   record_.threads = threads();
+  record_.precision = precision_text(job_.train.precision);
   record_.budget = model_budget(resolved_, io_).d_h_r;
   record_.parameters = model_.table().size();
   record_.construction = job_.construction;

@@ -31,6 +31,7 @@ std::string run_json(const RunRecord& r) {
       {"host", json::Value(json::Object{{"cpu", json::text(cpu_model())},
                                         {"isa", json::text(instruction_set())}})},
       {"threads", whole(static_cast<std::uint64_t>(r.threads))},
+      {"precision", json::text(r.precision)},
       {"derived", json::Value(r.derived)},
       {"budget", whole(r.budget)},
       {"parameters", whole(r.parameters)},

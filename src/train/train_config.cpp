@@ -1,8 +1,12 @@
 #include "train/train_config.h"
 
+#include <cstdlib>
 #include <limits>
+#include <string_view>
 
+#include "core/error.h"
 #include "core/numbers.h"
+#include "kernels/matmul.h"
 
 namespace headroom {
 namespace {
@@ -10,7 +14,36 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kMaxBatch = 1 << 20;
 
+bool emulates_bfloat16() {
+  const char* const emulate = std::getenv("HEADROOM_EMULATE_BFLOAT16");
+  return emulate != nullptr && std::string_view(emulate) == "1";
+}
+
 }  // namespace
+
+std::string precision_text(Precision precision) {
+  const bool emulated = chosen(precision) == Precision::kBfloat16 && emulates_bfloat16();
+  return name_in(kPrecisions, chosen(precision)) + std::string(emulated ? " (emulated)" : "");
+}
+
+Precision chosen(Precision precision) {
+  if (precision != Precision::kAuto) return precision;
+  return kernels::has_bfloat16() ? Precision::kBfloat16 : Precision::kFloat32;
+}
+
+void use_precision(Precision precision) {
+  using kernels::Operands;
+  if (chosen(precision) == Precision::kFloat32) {
+    kernels::set_operands(Operands::kFloat32);
+    return;
+  }
+  const bool emulated = emulates_bfloat16();
+  if (!emulated && !kernels::has_bfloat16())
+    refuse(
+        "train.precision = bfloat16: this CPU has no AVX-512 BF16 instructions; take float32, or "
+        "auto for the fastest that a CPU has");
+  kernels::set_operands(emulated ? Operands::kRoundedToBfloat16 : Operands::kBfloat16);
+}
 
 void OptimizerConfig::declare(Fields& f) {
   f.choice("type", type, kOptimizerTypes, "The update rule.").alias({"name"});

@@ -12,17 +12,24 @@
 
 namespace headroom {
 
-enum class Precision { kFloat32, kAuto };
+enum class Precision { kFloat32, kBfloat16, kAuto };
 inline constexpr std::array kPrecisions{
     Choice<Precision>{Precision::kFloat32, "float32",
                       "single precision throughout; sums of losses and norms in double"},
-    Choice<Precision>{Precision::kAuto, "auto",
-                      "the fastest that this program has for this CPU: float32, there is no other"},
+    Choice<Precision>{Precision::kBfloat16, "bfloat16",
+                      "the linear maps' products, forward and backward, take weights, activations "
+                      "and gradients rounded to bfloat16 and sum in float32; all else is float32, "
+                      "the parameters too. Needs a CPU with AVX-512 BF16"},
+    Choice<Precision>{Precision::kAuto, "auto", "bfloat16 where the CPU has it, else float32"},
 };
 // What `auto` stands for on this CPU.
-constexpr Precision chosen(Precision precision) {
-  return precision == Precision::kAuto ? Precision::kFloat32 : precision;
-}
+Precision chosen(Precision precision);
+// Its name, and whether it is emulated.
+std::string precision_text(Precision precision);
+// From now on the products of this process are of this precision. Throws Error(kUsage) for bfloat16
+// on a CPU without it, unless the environment has HEADROOM_EMULATE_BFLOAT16=1: then operands are
+// rounded as bfloat16 and multiplied as float32.
+void use_precision(Precision precision);
 
 enum class OptimizerType { kAdamW, kSgd };
 inline constexpr std::array kOptimizerTypes{

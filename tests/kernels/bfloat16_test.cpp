@@ -1,0 +1,126 @@
+// bfloat16: the rounding bit by bit, and products whose operands are rounded against plain sums.
+#include "kernels/bfloat16.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "core/rng.h"
+#include "kernels/matmul.h"
+
+namespace headroom::bfloat16_test {
+
+using kernels::from_bfloat16;
+using kernels::Operands;
+using kernels::to_bfloat16;
+using kernels::Transpose;
+
+TEST(Bfloat16, RoundsToNearestAndTiesToEven) {
+  const float ulp = std::ldexp(1.0f, -7);
+  EXPECT_EQ(to_bfloat16(1), 0x3f80);
+  EXPECT_EQ(to_bfloat16(-0.0f), 0x8000);
+  EXPECT_EQ(to_bfloat16(1 + ulp / 2), 0x3f80);
+  EXPECT_EQ(to_bfloat16(1 + ulp * 1.5f), 0x3f82);
+  EXPECT_EQ(to_bfloat16(std::nextafter(1 + ulp / 2, 2.0f)), 0x3f81);
+  EXPECT_EQ(to_bfloat16(std::nextafter(1 + ulp * 1.5f, 0.0f)), 0x3f81);
+  EXPECT_EQ(to_bfloat16(std::numeric_limits<float>::max()), 0x7f80);  // infinity is nearer
+  EXPECT_EQ(to_bfloat16(std::numeric_limits<float>::denorm_min()), 0);
+  EXPECT_EQ(to_bfloat16(-std::numeric_limits<float>::infinity()), 0xff80);
+  // Its fraction is all in the bits that go.
+  EXPECT_TRUE(std::isnan(from_bfloat16(to_bfloat16(std::bit_cast<float>(0x7f800001u)))));
+}
+
+TEST(Bfloat16, EveryValueStays) {
+  for (std::uint32_t bits = 0; bits < 1u << 16; ++bits) {
+    const float value = from_bfloat16(static_cast<std::uint16_t>(bits));
+    if (std::isnan(value)) continue;
+    ASSERT_EQ(to_bfloat16(value), bits);
+  }
+}
+
+// While one exists, products take such operands.
+class OperandsScope {
+ public:
+  explicit OperandsScope(Operands operands) { kernels::set_operands(operands); }
+  ~OperandsScope() { kernels::set_operands(Operands::kFloat32); }
+};
+
+// Both sides of where the library's product takes over, every transposition, rows with gaps.
+void expect_products_of_rounded_operands(Operands operands) {
+  const OperandsScope scope(operands);
+  constexpr std::size_t kGap = 3;
+  for (const auto& [m, n, k] : {std::array<std::size_t, 3>{5, 16, 7}, {9, 64, 256}, {33, 70, 300}})
+    for (const bool ta : {false, true})
+      for (const bool tb : {false, true})
+        for (const auto& [alpha, beta] : {std::pair{1.0f, 0.0f}, {0.3f, 0.0f}, {-2.0f, 0.5f}}) {
+          const std::size_t a_rows = ta ? k : m, a_cols = ta ? m : k, b_rows = tb ? n : k,
+                            b_cols = tb ? k : n;
+          std::vector<float> a(a_rows * (a_cols + kGap)), b(b_rows * (b_cols + kGap)),
+              c(m * (n + kGap));
+          Random random(1, Purpose::kTest, 0, static_cast<std::uint32_t>(n));
+          random.fill_normal(a);
+          random.fill_normal(b);
+          random.fill_normal(c);
+          const std::vector<float> before = c;
+          kernels::matmul({c.data(), m, n, n + kGap}, {a.data(), a_rows, a_cols, a_cols + kGap},
+                          ta ? Transpose::kYes : Transpose::kNo,
+                          {b.data(), b_rows, b_cols, b_cols + kGap},
+                          tb ? Transpose::kYes : Transpose::kNo, alpha, beta);
+          double off = 0;  // of products that are not rounded
+          for (std::size_t i = 0; i < m; ++i)
+            for (std::size_t j = 0; j < n + kGap; ++j) {
+              const std::size_t here = i * (n + kGap) + j;
+              if (j >= n) {
+                ASSERT_EQ(c[here], before[here]) << "written beyond the columns";
+                continue;
+              }
+              double sum = double{beta} * double{before[here]}, size = 1, plain = sum;
+              for (std::size_t p = 0; p < k; ++p) {
+                const float left =
+                                alpha * a[ta ? p * (a_cols + kGap) + i : i * (a_cols + kGap) + p],
+                            right = b[tb ? j * (b_cols + kGap) + p : p * (b_cols + kGap) + j];
+                const double term = double{from_bfloat16(to_bfloat16(left))} *
+                                    double{from_bfloat16(to_bfloat16(right))};
+                sum += term;
+                size += std::abs(term);
+                plain += double{left} * double{right};
+              }
+              ASSERT_NEAR(c[here], sum, 1e-6 * size) << m << " " << n << " " << i << ", " << j;
+              off = std::max(off, std::abs(double{c[here]} - plain));
+            }
+          EXPECT_GT(off, 1e-3);
+        }
+  EXPECT_NO_THROW(kernels::require_products());
+}
+
+TEST(Bfloat16, ProductsTakeRoundedOperands) {
+  expect_products_of_rounded_operands(Operands::kRoundedToBfloat16);
+}
+
+// oneDNN multiplies bfloat16 on every CPU with AVX-512, if slowly where it lacks the instructions.
+TEST(Bfloat16, TheLibraryMultipliesRoundedOperands) {
+#if defined(__x86_64__)
+  if (!__builtin_cpu_supports("avx512bw")) GTEST_SKIP() << "oneDNN's bfloat16 needs AVX-512";
+#else
+  GTEST_SKIP() << "oneDNN's bfloat16 needs AVX-512";
+#endif
+  const std::size_t before = kernels::primitives_made();
+  expect_products_of_rounded_operands(Operands::kBfloat16);
+  EXPECT_GT(kernels::primitives_made(), before);
+  const std::size_t made = kernels::primitives_made();
+  expect_products_of_rounded_operands(Operands::kBfloat16);
+  EXPECT_EQ(kernels::primitives_made(), made) << "kept from the first time";
+}
+
+TEST(Bfloat16, DataAndProductsOfWeightsStayFloat32) {
+  const OperandsScope scope(Operands::kRoundedToBfloat16);
+  const float a = 1.001f, b = 1.002f;
+  float c = 0;
+  kernels::matmul_float32({&c, 1, 1, 1}, {&a, 1, 1, 1}, Transpose::kNo, {&b, 1, 1, 1},
+                          Transpose::kNo, 1, 0);
+  EXPECT_EQ(c, a * b);
+}
+
+}  // namespace headroom::bfloat16_test
