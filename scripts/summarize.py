@@ -6,10 +6,10 @@
 
 DIR is a run directory or holds run directories; what --force moved aside (*.old-1) is left out. Printed: the configurations. A run
 that is not done (running, stopped, not started, diverged, killed, failed, damaged) is named on stderr with the reason, and counts in
-no mean; the exit code is then 1.
+no mean; the exit code is then 1. A run that is done but no better than its reference baseline ("not trained") counts, and is named too.
 
-Columns of --runs: run; status, exit_code, reason; every config field whose value is not the same in all runs, with what the run made
-of a null or a budget; d_h_r (width x heads x key size), parameters; steps; of eval.csv: last, last_sem, best, best_step; of
+Columns of --runs: run; status, exit_code, reason, not_trained; every config field whose value is not the same in all runs, with what
+the run made of a null or a budget; d_h_r (width x heads x key size), parameters; steps; of eval.csv: last, last_sem, best, best_step; of
 train.csv: train_median (of the last K rows), train_best (the lowest row; a row is the mean of run.log_every updates); wall_s, resumes.
 Columns of --groups: measure; the fields that vary apart from seeds; runs, done; over the runs that are done: mean, sd (of a sample),
 median, min, max, low and high (the bootstrap interval of the mean, 10000 resamples with a fixed seed; from two runs on).
@@ -75,7 +75,8 @@ def read(paths, column, last_k):
                 given = {key: text(value) for key, value in run.config.items() if key != "name"}
                 config = {key: text(run.value(key)) for key in given} | dict(zip(DERIVED, (run.heads, run.key_size)))
                 row |= {"d_h_r": run.budget, "parameters": run.status.get("parameters"), "steps": run.status.get("steps"),
-                        "wall_s": run.status.get("elapsed_s"), "resumes": run.status.get("resumes", 0)}
+                        "wall_s": run.status.get("elapsed_s"), "resumes": run.status.get("resumes", 0),
+                        "not_trained": run.status.get("not_trained")}
                 row |= measures(run, column, last_k)
             except Problem as problem:
                 if status != states.RUNNING:  # whose files may be in the making
@@ -89,8 +90,8 @@ def read(paths, column, last_k):
     varying = [key for key in keys if len({json.dumps((config if key in DERIVED else given).get(key)) for given, config in known}) > 1]
     for row, (_, config) in zip(rows, configs):
         row.update({key: config.get(key) for key in varying})
-    order = ["run", "status", "exit_code", "reason", *varying, "d_h_r", "parameters", "steps", "last_step", "last", "last_sem", "best_step",
-             "best", "train_median", "train_best", "wall_s", "resumes"]
+    order = ["run", "status", "exit_code", "reason", "not_trained", *varying, "d_h_r", "parameters", "steps", "last_step", "last",
+             "last_sem", "best_step", "best", "train_median", "train_best", "wall_s", "resumes"]
     table = pandas.DataFrame(rows).reindex(columns=order)
     for whole in ("exit_code", "d_h_r", "parameters", "steps", "last_step", "best_step", "resumes", *varying):
         values = table[whole].dropna()
@@ -150,6 +151,8 @@ def report(table, groups):
     note(f"{len(table)} runs: {listed}")
     for _, row in table[table["status"] != states.DONE].iterrows():
         note(f"{row['status']}: {row['run']}" + (f": {row['reason']}" if row["reason"] else ""))
+    for run in table.loc[(table["status"] == states.DONE) & (table["not_trained"] == True), "run"]:  # noqa: E712, may be missing
+        note(f"not trained: {run}: no better than its reference baseline")
 
 
 def main():

@@ -42,27 +42,12 @@ std::optional<double> expected_loss(const std::optional<json::Value>& constructi
   return number == nullptr ? std::nullopt : std::optional(read_real(number->text).value);
 }
 
-// What no model of this kind can go below, where theory says so.
-std::optional<double> lower_bound(const RunConfig& config, const Task& task) {
-  const auto layer = bounded_layer(config.task, resolve(config.model, model_io(task)));
-  if (!layer) return std::nullopt;
-  return pair_lower_bound(layer->dim, layer->rank, layer->heads);
-}
-
 void require_finite(const Score& score, Model<float>& model, const fs::path& checkpoint) {
   if (std::isfinite(score.loss.mean)) return;
   const std::string bad = first_nonfinite<float>(model.table(), model.params().flat());
   throw Error(Exit::kDiverged, checkpoint.string() + ": has diverged, its held-out loss is " +
                                    real_text(score.loss.mean) +
                                    (bad.empty() ? "" : ", first in parameter " + bad));
-}
-
-// "a,b" as the JSON list that a config holds.
-std::string list_of(const std::string& names) {
-  json::Array list;
-  for (const std::string_view name : split(names, ','))
-    list.push_back(json::text(std::string(name)));
-  return json::write(json::Value(std::move(list)), 0);
 }
 
 }  // namespace
@@ -97,11 +82,20 @@ Exit eval_command(Arguments args) {
     if (!item.starts_with("eval."))
       throw Error(Exit::kUsage, "eval: --set " + item +
                                     ": only fields of `eval` can differ from the run's own config");
-  if (compared) sets.push_back("eval.baselines=" + list_of(*compared));
 
-  const RunConfig config = read_run("eval", run, sets);
+  RunConfig config = read_run("eval", run, sets);
+  if (compared) {
+    const auto names = split(*compared, ',');
+    config.eval.baselines.assign(names.begin(), names.end());
+    try {
+      choose_baselines(config.task.type, config.eval.baselines);
+    } catch (const Error& error) {
+      throw Error(error.code(), std::string("--baselines: ") + error.what());
+    }
+  }
   std::vector<ShiftChoice> chosen = choose_shifts(config.task, shifts);
   choose_threads(threads);
+  use_precision(config.train.precision);
   install_signal_handlers();
   const std::unique_ptr<Task> task = make_task(config.task);
   const std::size_t items = config.eval.items;
@@ -137,7 +131,7 @@ Exit eval_command(Arguments args) {
                           .reference = find_reference(config.task.type, *baselines),
                           .constructed = construction.has_value(),
                           .expected_loss = expected_loss(construction),
-                          .bound = lower_bound(config, *task),
+                          .bounded = bounded_layer(config.task, resolved),
                           .shifts = *under_shifts};
   print(json ? eval_as_json(report) : eval_as_text(report));
   return Exit::kDone;

@@ -7,7 +7,6 @@
 
 #include "cli/table.h"
 #include "core/json.h"
-#include "theory/bounds.h"
 
 namespace headroom {
 namespace {
@@ -61,6 +60,16 @@ json::Value positions_value(const Score& score, std::span<const std::size_t> exa
   return json::Value(rows);
 }
 
+double bound(const BoundedLayer& layer) {
+  return pair_lower_bound(layer.dim, layer.rank, layer.heads);
+}
+
+// What the errors by position are shares of.
+std::string unit_of_errors(const Task& task) {
+  return task.config().type == TaskType::kLinearClassification ? "the share of wrong signs"
+                                                               : "divided by that of predicting 0";
+}
+
 bool flagged(const EvalReport& report) {
   return report.reference && !report.constructed &&
          not_trained(report.model.loss, *report.reference);
@@ -107,13 +116,14 @@ std::string losses(const EvalReport& report) {
   };
   add("model", report.model);
   if (report.expected_loss) rows.push_back({"formula", figure(*report.expected_loss)});
-  if (report.bound) rows.push_back({"bound", figure(*report.bound)});
+  if (report.bounded) rows.push_back({"bound", figure(bound(*report.bounded))});
   for (const BaselineScore& b : report.baselines) add(b.name, b.score);
   std::string out = text_table(rows);
-  if (report.bound)
+  if (report.bounded)
     for (const BoundRow& row : bound_rows())
-      out +=
-          "\n" + paragraph(std::string(row.name) + ": " + row.statement + " (" + row.source + ")");
+      if (row.says(*report.bounded))
+        out += "\n" +
+               paragraph(std::string(row.name) + ": " + row.statement + " (" + row.source + ")");
   return out;
 }
 
@@ -202,9 +212,8 @@ std::string position_tables(const EvalReport& report) {
     add_errors(table, report.model, report.baselines, p);
   }
   return "\n" +
-         paragraph(
-             "error by the number of examples seen, divided by that of predicting 0; in "
-             "brackets its standard error in units of the last digit") +
+         paragraph("error by the number of examples seen, " + unit_of_errors(report.task) +
+                   "; in brackets its standard error in units of the last digit") +
          side_by_side(table);
 }
 
@@ -238,9 +247,8 @@ std::string shift_tables(const EvalReport& report) {
     }
   }
   return "\n" +
-         paragraph(
-             "error under shifts (`headroom describe shifts`), divided by that of predicting "
-             "0 on the shifted prompts") +
+         paragraph("error under shifts (`headroom describe shifts`), " +
+                   unit_of_errors(report.task) + " on the shifted prompts") +
          side_by_side(table) + left_out;
 }
 
@@ -267,7 +275,7 @@ json::Value shift_value(const ShiftScore& shift) {
 std::string eval_as_json(const EvalReport& report) {
   json::Value root = score_value(report.task, report.model);
   if (report.expected_loss) json::add(root, "expected_loss", json::number(*report.expected_loss));
-  if (report.bound) json::add(root, "bound", json::number(*report.bound));
+  if (report.bounded) json::add(root, "bound", json::number(bound(*report.bounded)));
   if (report.reference) {
     json::add(root, "reference", json::text(report.reference->name));
     if (!report.constructed) json::add(root, "not_trained", json::Value(flagged(report)));

@@ -8,6 +8,7 @@
 #include "baselines/trained.h"
 #include "tasks/score.h"
 #include "tasks/task.h"
+#include "theory/bounds.h"
 #include "train/evaluate_shifts.h"
 
 namespace headroom {
@@ -19,7 +20,7 @@ struct EvalReport {
   std::optional<Reference> reference;   // that the model has to beat
   bool constructed = false;             // set by hand: there was no training to judge
   std::optional<double> expected_loss;  // what theory says of a constructed model
-  std::optional<double> bound;          // what theory says of every model of this kind
+  std::optional<BoundedLayer> bounded;  // where theory says what every such model loses at least
   std::vector<ShiftScore> shifts = {};
 };
 

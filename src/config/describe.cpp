@@ -117,7 +117,7 @@ std::string describe_baselines(const Defaults&, DescribeFormat format) {
   const bool markdown = format == DescribeFormat::kMarkdown;
   std::string out =
       "eval.baselines and `headroom eval --baselines` take `default` (those that are quick), `all` "
-      "or names. Capitals stand for a number.\n";
+      "or names. Capitals stand for a number above 0, at most 1e6.\n";
   for (const Choice<TaskType>& task : kTaskTypes) {
     out += markdown ? "\n## " + std::string(task.name) +
                           "\n\n| baseline | in the sets | meaning |\n|---|---|---|\n"
@@ -146,7 +146,10 @@ std::string describe_shifts(const Defaults&, DescribeFormat format) {
       "divided by that of predicting 0 on the shifted prompts. Where the query is replaced, at "
       "most " +
       std::to_string(kMostPrefixes) +
-      " evenly spaced numbers of examples are asked for, on the prompts of the unshifted stream.\n";
+      " evenly spaced numbers of examples are asked for, on the prompts of the unshifted stream. "
+      "Of linear_classification errors are shares of wrong signs. Baselines stay as they are for "
+      "the "
+      "unshifted task: ridge_optimal keeps its lambda, gradient_descent its steps.\n";
   if (markdown) out += "\n| shift | default | tasks | meaning |\n|---|---|---|---|\n";
   for (const ShiftRow& row : shift_rows()) {
     std::vector<std::string> lacking;

@@ -169,7 +169,7 @@ void TaskConfig::declare(Fields& f) {
   f.only_for(
       types_that([](TaskType t) { return is_retrieval(t) || t == TaskType::kInnerProduct; }));
   f.integer("queries", queries, kSize,
-            "Query tokens a sequence; null = 16. Of nearest_neighbor with query = separate alone.")
+            "Query tokens a sequence; null = 16. With query = separate alone.")
       .alias({"n_queries", "num_queries"});
   f.only_for({"pattern_fit"});
   f.integer("instance", instance, {0, 4294967295},

@@ -20,12 +20,14 @@ constexpr BoundRow kBounds[] = {
      "eps)) heads in the high-dimensional regime and H >= Omega(exp(dim - r log(dim / r))) in the "
      "high-accuracy regime, whatever the weights; the constants are not stated, so no number "
      "follows",
-     kScope, "Amsel, Yehudai, Bruna 2025, Theorem 2"},
+     kScope, "Amsel, Yehudai, Bruna 2025, Theorem 2",
+     [](const BoundedLayer& layer) { return layer.dim >= 5 && layer.rank < layer.dim; }},
     {"norm_free_bound",
      "error >= 1/2 sum over odd l of eta_l^2 max(0, 1 - (H D(r,l) + [l = 1]) / N(dim - 1, l)): "
      "harmonics of degree l that H heads of rank r cannot reach; a level that nothing gets below, "
      "no prediction; 0 from rank dim - 1 on",
-     kScope, "this project's own derivation, checked numerically, in no paper"},
+     kScope, "this project's own derivation, checked numerically, in no paper",
+     [](const BoundedLayer&) { return true; }},
 };
 
 // log C(n, k).

@@ -93,8 +93,8 @@ constexpr Metric kMetrics[] = {
     {.name = "excess_loss",
      .file = kEval,
      .unit = "",
-     .sentence = "Loss as a multiple of the least that any predictor can reach on such prompts, a "
-                 "mean over items.",
+     .sentence = "Loss divided by the sum over positions of max(dims - k, 0), what least squares "
+                 "leaves of y without noise, plus task.noise^2, a floor: a mean over items.",
      .always = false,
      .better = Better::kLower},
 

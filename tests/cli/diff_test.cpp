@@ -101,7 +101,7 @@ TEST_F(DiffCases, RunsSayHowTheyEnded) {
   expect_row(text, "seeds.init +0 \\(derived\\) +1 \\(derived\\)");
   expect_row(text, "train.steps +4 +2");
   EXPECT_NE(text.find("\nbudgets are the same\n"), std::string::npos) << text;
-  expect_row(text, "exit reason +done +done");
+  expect_row(text, "exit reason +done, not trained +done, not trained");
   expect_row(text, "updates +4 +2");
   EXPECT_EQ(text.find("tasks differ"), std::string::npos) << text;
 
@@ -122,7 +122,7 @@ TEST_F(DiffCases, RunsSayHowTheyEnded) {
   // A run beside a config; the same config in both.
   const std::string mixed = diff(a, a + "/config.json");
   EXPECT_NE(mixed.find("configs and budgets are the same"), std::string::npos) << mixed;
-  expect_row(mixed, "exit reason +done +a config, not run");
+  expect_row(mixed, "exit reason +done, not trained +a config, not run");
 }
 
 TEST_F(DiffCases, TasksMayDiffer) {
@@ -150,7 +150,7 @@ TEST_F(DiffCases, RunsThatEndedBadly) {
   expect_row(text, "last held-out loss +nan \\+- nan at step 2 .*");
   fs::remove(folder_.path() / "a/eval.csv");
   folder_.put("a/run.json", R"({"exit_reason": "running", "steps": -1, "best": null})");
-  expect_row(diff(a, b), "exit reason +running +done");
+  expect_row(diff(a, b), "exit reason +running +done, not trained");
   expect_row(diff(a, b), "updates +-1 +4");
   expect_row(diff(a, b), "last held-out loss +- +[0-9.]+ .*");
 }

@@ -119,6 +119,17 @@ class SummarizeTest(ScriptCase):
         group, = self.table("groups.csv")
         self.assertEqual((group["runs"], group["done"], group["sd"], group["low"]), ("7", "1", "", ""))  # one done, no spread
 
+    def test_a_run_that_learned_nothing_counts_and_is_named(self):
+        for name, flag in (("learned", False), ("guesses", True), ("before-the-flag", None)):
+            run = fake_run.make(self.path("runs", name), fake_run.config(seed=len(name)))
+            fake_run.write(run + "/run.json", json.dumps({"exit_code": 0, "exit_reason": "done", "steps": 2000, "not_trained": flag}))
+        done = self.summarize(self.path("runs"), "--runs", self.path("runs.csv"))
+        self.assertEqual([line for line in done.stderr.splitlines() if "not trained" in line],
+                         [f"summarize: not trained: {self.path('runs', 'guesses')}: no better than its reference baseline"])
+        self.assertIn("3 runs: 3 done", done.stderr)
+        self.assertEqual({os.path.basename(row["run"]): row["not_trained"] for row in self.table("runs.csv")},
+                         {"learned": "False", "guesses": "True", "before-the-flag": ""})
+
     def test_mistakes_are_one_line(self):
         self.assertIn("no such directory", self.summarize(self.path("missing"), code=3).stderr)
         os.mkdir(self.path("empty"))

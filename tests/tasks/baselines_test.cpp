@@ -278,4 +278,25 @@ TEST(Baselines, NoItemsNoScore) {
   }
 }
 
+// After one example in two dimensions the line from y_1 x_1 to w is uniform within a right angle,
+// so that a quarter of the signs is wrong; in one dimension none is, after one example.
+TEST(Baselines, PredictTheSignsOfClassification) {
+  TaskConfig config = regression(2, 3);
+  config.type = TaskType::kLinearClassification;
+  const std::size_t n = 4000;
+  const auto scores = evaluate(config, n, {"averaging", "least_squares", "ridge_1", "zero"});
+  const double sigma = std::sqrt(.25 * .75 / static_cast<double>(n));
+  for (const char* name : {"averaging", "least_squares", "ridge_1"}) {
+    const Score score = score_of(scores, name);
+    EXPECT_EQ(score.positions[0].mean, .5) << name;
+    EXPECT_NEAR(score.positions[1].mean, .25, 5 * sigma) << name;
+  }
+  EXPECT_EQ(score_of(scores, "zero").positions[2].mean, .5);
+  config.dim = 1;
+  for (const BaselineScore& of : evaluate(config, 200, {"averaging", "least_squares", "tree"})) {
+    if (of.name == "zero" || of.name == "tree") continue;
+    EXPECT_EQ(of.score.positions[1].mean, 0) << of.name;
+  }
+}
+
 }  // namespace headroom::baselines_test

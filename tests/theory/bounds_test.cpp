@@ -63,6 +63,11 @@ TEST(Bounds, ApplyToNothingButTheirScope) {
     return bounded_layer(t, resolve(m, {t.dim, t.dim, t.points, 2}));
   };
   ASSERT_TRUE(layer(task, model));
+  // Theorem 2 speaks of five dimensions and more, and of ranks below full.
+  const BoundRow& theorem = bound_rows()[0];
+  EXPECT_TRUE(theorem.says({.dim = 5, .rank = 4, .heads = 1}));
+  EXPECT_FALSE(theorem.says({.dim = 5, .rank = 5, .heads = 1}));
+  EXPECT_FALSE(theorem.says({.dim = 4, .rank = 1, .heads = 1}));
   EXPECT_EQ(layer(task, model)->rank, 2u);
   EXPECT_EQ(layer(task, model)->heads, 12u);
   const auto with = [&](auto&& change) {
