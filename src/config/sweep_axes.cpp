@@ -192,7 +192,8 @@ SweepColumn read_column(const std::string& key, const json::Value& value) {
   RunConfig config;
   Fields fields;
   config.declare(fields);
-  const Fields::Field& field = field_at(fields, key, value.origin.text());
+  const std::string where = value.origin.text();  // g++ 14 takes a temporary for the field's
+  const Fields::Field& field = field_at(fields, key, where);
   SweepColumn column{key, field.kind, value.origin.line, {}, {}};
   if (value.object() != nullptr) {
     column.values = read_range(value, field, key);
