@@ -117,7 +117,8 @@ std::vector<std::pair<std::string, std::string>> endings(const RunSide& side) {
   if (!side.run) return rows;
   const json::Value* flag = side.run->find("not_trained");
   const bool* const flagged = flag == nullptr ? nullptr : std::get_if<bool>(&flag->data);
-  rows[0].second = plain_text(side.run->find("exit_reason")) + (flagged != nullptr && *flagged ? ", not trained" : "");
+  rows[0].second = plain_text(side.run->find("exit_reason")) +
+                   (flagged != nullptr && *flagged ? ", not trained" : "");
   rows[1].second = whole_text(side.run->find("steps"));
   if (const auto& last = side.held_out) {
     rows[2].second = loss_text(last->loss, last->loss) + " +- " +

@@ -22,7 +22,7 @@ struct RunRecord {
   std::vector<std::string> command_line;
   std::string name;
   int threads = 1;
-  std::string precision;  // precision_text
+  std::string precision;     // precision_text
   json::Object derived;      // what the config left null, filled in
   std::uint64_t budget = 0;  // d H r of one layer
   std::uint64_t parameters = 0;
