@@ -4,6 +4,7 @@
 // model small enough to go through its batch in slices.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <ostream>
 
@@ -16,18 +17,30 @@ namespace headroom::many_tiles_test {
 struct Shape {
   const char* name;
   std::size_t width, heads, key_size, value_size, batch;
-  bool mixes;
+  bool mixes, bfloat16 = false;
 };
 std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << shape.name; }
 
-constexpr Shape kShapes[]{
-    {"rows", 192, 4, 48, 48, 136, false},    {"rows_talking", 192, 4, 48, 48, 136, true},
-    {"columns", 1024, 16, 64, 4, 16, false}, {"columns_talking", 1024, 16, 64, 4, 16, true},
-    {"slices", 64, 4, 16, 16, 256, false},   {"slices_talking", 64, 4, 16, 16, 256, true}};
+constexpr Shape kShapes[]{{"rows", 192, 4, 48, 48, 136, false},
+                          {"rows_talking", 192, 4, 48, 48, 136, true},
+                          {"columns", 1024, 16, 64, 4, 16, false},
+                          {"columns_talking", 1024, 16, 64, 4, 16, true},
+                          {"slices", 64, 4, 16, 16, 256, false},
+                          {"slices_talking", 64, 4, 16, 16, 256, true},
+                          {"rows_bfloat16", 192, 4, 48, 48, 136, false, true},
+                          {"rows_talking_bfloat16", 192, 4, 48, 48, 136, true, true},
+                          {"columns_bfloat16", 1024, 16, 64, 4, 16, false, true},
+                          {"columns_talking_bfloat16", 1024, 16, 64, 4, 16, true, true},
+                          {"slices_bfloat16", 64, 4, 16, 16, 256, false, true},
+                          {"slices_talking_bfloat16", 64, 4, 16, 16, 256, true, true}};
 
 class ManyTiles : public LoopTest, public testing::WithParamInterface<Shape> {
  protected:
-  ManyTiles() : LoopTest(quick_parent()) {}
+  ManyTiles() : LoopTest(quick_parent()) { ::setenv("HEADROOM_EMULATE_BFLOAT16", "1", 1); }
+  ~ManyTiles() override {
+    ::unsetenv("HEADROOM_EMULATE_BFLOAT16");
+    use_precision(Precision::kFloat32);
+  }
 
   static TrainJob job(const Shape& shape, const fs::path& out) {
     TrainJob job = small_job(out);
@@ -46,6 +59,7 @@ class ManyTiles : public LoopTest, public testing::WithParamInterface<Shape> {
     attention.mask = Mask::kCausal;
     if (shape.mixes) attention.mix_scores = attention.mix_weights = MixInit::kIdentity;
     job.model.ffn.width = 64;
+    if (shape.bfloat16) job.train.precision = Precision::kBfloat16;
     job.train.steps = 1;
     job.train.schedule.warmup = 0;
     job.train.batch = shape.batch;

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "core/error.h"
-#include "core/parallel.h"
 #include "kernels/bfloat16.h"
 #include "kernels/matmul.h"
 #include "loop_fixture.h"
@@ -62,32 +61,6 @@ TEST_F(PrecisionTest, Bfloat16KeepsFloat32Masters) {
   EXPECT_GT(n_fine, n / 2) << "of " << n << " more than bfloat16 can hold";
   EXPECT_GT(apart, 0) << "it was float32";
   EXPECT_LT(std::sqrt(apart / moved), .1);
-}
-
-TEST_F(PrecisionTest, AnyNumberOfThreadsLeavesTheSameFiles) {
-  const int before = threads();
-  for (const bool mixes : {false, true}) {
-    const fs::path first = folder / "1", other = folder / "other";
-    for (const int n : {1, 2, 3, 8}) {
-      set_threads(n);
-      TrainJob many = job(Precision::kBfloat16, n == 1 ? first : other);
-      many.train.steps = 3;
-      many.model.width = 192;
-      many.model.attention.heads = 4;
-      many.model.ffn.width = 256;
-      many.train.batch = many.eval.items = 256;
-      if (mixes) {
-        many.model.attention.mix_scores = many.model.attention.mix_weights = MixInit::kIdentity;
-      }
-      train(many);
-      if (n == 1) continue;
-      const RunComparison found = compare_runs(first, other);
-      EXPECT_EQ(found.difference, "") << n << " threads";
-      fs::remove_all(other);
-    }
-    fs::remove_all(first);
-  }
-  set_threads(before);
 }
 
 TEST_F(PrecisionTest, ResumesBitForBit) {
