@@ -67,8 +67,9 @@ struct BaselineChoice {
 // The predictors of this task that `names` asks for, each once: "default" is every quick row, "all"
 // every row, else single ones, any number as their parameter. The row that tells whether a model
 // has learned anything is always among them. Throws Error(kUsage) for a name that is none of this
-// task's, with the nearest and what there is.
-std::vector<BaselineChoice> choose_baselines(TaskType task, std::span<const std::string> names);
+// task's, with the nearest and what there is, behind `where`.
+std::vector<BaselineChoice> choose_baselines(TaskType task, std::span<const std::string> names,
+                                             const std::string& where = "");
 std::optional<BaselineChoice> reference_baseline(TaskType task);  // none: the task has none
 
 struct BaselineOptions {

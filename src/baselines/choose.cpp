@@ -47,7 +47,7 @@ std::optional<BaselineChoice> find(TaskType task, const std::string& name) {
   return std::nullopt;
 }
 
-[[noreturn]] void unknown(TaskType task, const std::string& name) {
+[[noreturn]] void unknown(TaskType task, const std::string& name, const std::string& where) {
   std::vector<BaselineChoice> all;
   add_set(all, task, true);
   std::vector<std::string> known, shown{"default", "all"};
@@ -57,8 +57,8 @@ std::optional<BaselineChoice> find(TaskType task, const std::string& name) {
     shown.push_back(row.name + (has_parameter(row) ? std::string("_") + row.parameter : ""));
   }
   known.insert(known.end(), shown.begin(), shown.end());
-  throw Error(Exit::kUsage, "unknown baseline " + in_quotes(name) + did_you_mean(name, known) +
-                                " (of this task: " + join(shown) + ")");
+  throw Error(Exit::kUsage, where + "unknown baseline " + in_quotes(name) +
+                                did_you_mean(name, known) + " (of this task: " + join(shown) + ")");
 }
 
 }  // namespace
@@ -74,7 +74,8 @@ std::optional<BaselineChoice> reference_baseline(TaskType task) {
   return std::nullopt;
 }
 
-std::vector<BaselineChoice> choose_baselines(TaskType task, std::span<const std::string> names) {
+std::vector<BaselineChoice> choose_baselines(TaskType task, std::span<const std::string> names,
+                                             const std::string& where) {
   std::vector<BaselineChoice> chosen;
   for (const std::string& name : names) {
     if (name == "default" || name == "all") {
@@ -82,7 +83,7 @@ std::vector<BaselineChoice> choose_baselines(TaskType task, std::span<const std:
     } else if (const auto choice = find(task, name)) {
       add(chosen, *choice);
     } else {
-      unknown(task, name);
+      unknown(task, name, where);
     }
   }
   if (const auto reference = reference_baseline(task)) add(chosen, *reference);

@@ -87,11 +87,7 @@ Exit eval_command(Arguments args) {
   if (compared) {
     const auto names = split(*compared, ',');
     config.eval.baselines.assign(names.begin(), names.end());
-    try {
-      choose_baselines(config.task.type, config.eval.baselines);
-    } catch (const Error& error) {
-      throw Error(error.code(), std::string("--baselines: ") + error.what());
-    }
+    choose_baselines(config.task.type, config.eval.baselines, "--baselines: ");
   }
   std::vector<ShiftChoice> chosen = choose_shifts(config.task, shifts);
   choose_threads(threads);

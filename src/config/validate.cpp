@@ -25,11 +25,7 @@ void validate_train(const TrainConfig& c) {
 }
 
 void validate_eval(const EvalConfig& c, const Task& task) {
-  try {
-    choose_baselines(task.config().type, c.baselines);
-  } catch (const Error& error) {
-    refuse("eval.baselines: " + std::string(error.what()));
-  }
+  choose_baselines(task.config().type, c.baselines, "eval.baselines: ");
   const Metric* metric = find_metric("eval.csv", c.best_metric);
   std::vector<std::string> usable;
   const auto offer = [&](const std::string& name) {

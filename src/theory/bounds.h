@@ -35,7 +35,7 @@ struct BoundRow {
   const char* statement;
   const char* scope;
   const char* source;
-  bool (*says)(const BoundedLayer& layer);  // of such a layer, within the scope
+  bool (*says)(const BoundedLayer& layer);  // whether it says anything of this one
 };
 std::span<const BoundRow> bound_rows();
 

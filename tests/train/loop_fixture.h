@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <sstream>
@@ -25,6 +26,18 @@ class LoopTest : public testing::Test {
   void SetUp() override { clear_stop_signal(); }
   void TearDown() override { clear_stop_signal(); }
   TemporaryFolder folder;
+};
+
+// While one exists, bfloat16 is emulated.
+class EmulatedBfloat16 {
+ public:
+  EmulatedBfloat16() { ::setenv("HEADROOM_EMULATE_BFLOAT16", "1", 1); }
+  ~EmulatedBfloat16() {
+    ::unsetenv("HEADROOM_EMULATE_BFLOAT16");
+    use_precision(Precision::kFloat32);
+  }
+  EmulatedBfloat16(const EmulatedBfloat16&) = delete;
+  EmulatedBfloat16& operator=(const EmulatedBfloat16&) = delete;
 };
 
 inline std::vector<std::vector<std::string>> rows_of(const fs::path& csv) {

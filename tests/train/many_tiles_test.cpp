@@ -4,7 +4,6 @@
 // model small enough to go through its batch in slices.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <ostream>
 
@@ -36,11 +35,7 @@ constexpr Shape kShapes[]{{"rows", 192, 4, 48, 48, 136, false},
 
 class ManyTiles : public LoopTest, public testing::WithParamInterface<Shape> {
  protected:
-  ManyTiles() : LoopTest(quick_parent()) { ::setenv("HEADROOM_EMULATE_BFLOAT16", "1", 1); }
-  ~ManyTiles() override {
-    ::unsetenv("HEADROOM_EMULATE_BFLOAT16");
-    use_precision(Precision::kFloat32);
-  }
+  ManyTiles() : LoopTest(quick_parent()) {}
 
   static TrainJob job(const Shape& shape, const fs::path& out) {
     TrainJob job = small_job(out);
@@ -67,6 +62,8 @@ class ManyTiles : public LoopTest, public testing::WithParamInterface<Shape> {
     job.eval.baselines = {"zero"};
     return job;
   }
+
+  EmulatedBfloat16 emulated_;
 };
 
 TEST_P(ManyTiles, AnyNumberOfThreadsLeavesTheSameFiles) {

@@ -15,11 +15,7 @@ namespace headroom::precision_test {
 
 class PrecisionTest : public LoopTest {
  protected:
-  PrecisionTest() : LoopTest(quick_parent()) { ::setenv("HEADROOM_EMULATE_BFLOAT16", "1", 1); }
-  ~PrecisionTest() override {
-    ::unsetenv("HEADROOM_EMULATE_BFLOAT16");
-    use_precision(Precision::kFloat32);
-  }
+  PrecisionTest() : LoopTest(quick_parent()) {}
 
   static TrainJob job(Precision precision, const fs::path& out) {
     TrainJob job = small_job(out);
@@ -35,6 +31,8 @@ class PrecisionTest : public LoopTest {
     job.run.checkpoint_every = 100;
     return job;
   }
+
+  EmulatedBfloat16 emulated_;
 };
 
 // The checkpoint holds float32 parameters, moved as float32 training moves them: of 100 updates of
