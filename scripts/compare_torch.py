@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Time headroom's training step against PyTorch's on the same models, interleaved in one run.
 
-    compare_torch.py [--rows A,E] [--rounds 5] [--headroom build/release/headroom] [--python "python3"]
+    compare_torch.py [--rows A,E] [--rounds 5] [--precision bfloat16] [--headroom build/release/headroom] [--python "python3"]
 
 A round measures every chosen row once in each program, each in a fresh process that takes the median of some steps after
 warm-up. Printed: the medians of the rounds, the ratio of medians, the least and greatest ratio of a round, and the peak memory of both
@@ -34,7 +34,7 @@ ROWS = {
 }
 
 
-def headroom_config(row):
+def headroom_config(row, precision="float32"):
     _, size, heads, rank, copies, mixing, _ = ROWS[row]
     attention = {"heads": heads, "key_size": rank, "value_size": rank, "copies": copies}
     attention.update({f"mix_{what}": "identity" for what in mixing.split()})
@@ -49,7 +49,7 @@ def headroom_config(row):
     else:
         task["type"] = "nearest_neighbor"
         model.update(width=size["dim"], norm={"type": "l2", "placement": "post"})
-    return {"task": task, "model": model, "train": {"batch": size["batch"], "optimizer": {"lr": 1e-4}}}
+    return {"task": task, "model": model, "train": {"batch": size["batch"], "precision": precision, "optimizer": {"lr": 1e-4}}}
 
 
 def torch_step_times(row):
@@ -166,6 +166,7 @@ def main():
     parser.add_argument("--rows", default=",".join(ROWS), help="which rows, by letter (default: all)")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--precision", choices=("float32", "bfloat16"), default="float32", help="headroom's; PyTorch's is float32")
     parser.add_argument("--headroom", default="build/release/headroom")
     parser.add_argument("--python", default=sys.executable, help="command of a Python that has PyTorch 2; it must see this script")
     parser.add_argument("--script", default=os.path.abspath(__file__), help="this script's path as that Python sees it")
@@ -183,14 +184,14 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for row in rows:
             with open(f"{folder}/{row}.json", "w", encoding="utf-8") as file:
-                json.dump(headroom_config(row), file)
+                json.dump(headroom_config(row, a.precision), file)
         for _ in range(a.rounds):
             for row in rows:
                 bench = [a.headroom, "bench", f"{folder}/{row}.json", "--json", "--threads", str(a.threads), "--steps", str(ROWS[row][-1])]
                 ours[row].append(run_json(bench))
                 theirs[row].append(run_json([*torch, row], **keep))
         peaks = {row: run_json([*torch, row])["mb"] for row in rows}
-    print(f"median ms a step of {a.rounds} rounds, {a.threads} threads, float32, PyTorch {theirs[rows[0]][0]['version']}\n")
+    print(f"median ms a step of {a.rounds} rounds, {a.threads} threads, headroom in {a.precision}, PyTorch {theirs[rows[0]][0]['version']} in float32\n")
     print("| row | work | headroom | PyTorch | PyTorch / headroom | share of roofline | peak MB | PyTorch's |\n|---|---|---|---|---|---|---|---|")
     for row in rows:
         mine, other = [m["step_ms"]["median"] for m in ours[row]], [m["ms"] for m in theirs[row]]

@@ -4,12 +4,14 @@
 #include <cassert>
 #include <map>
 #include <mutex>
+#include <new>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <tuple>
 
 #include "core/error.h"
 #include "kernels/bfloat16.h"
 #include "kernels/direct_matmul.h"
+#include "kernels/tile_matmul.h"
 
 namespace headroom::kernels {
 namespace {
@@ -106,6 +108,10 @@ bool has_bfloat16() {
 #endif
 }
 
+Operands bfloat16_operands() {
+  return has_tiles() ? Operands::kBfloat16Tiles : Operands::kBfloat16;
+}
+
 void record_matmuls(std::vector<MatmulCall>* into) { recorded = into; }
 
 std::size_t primitives_made() { return n_primitives; }
@@ -129,18 +135,22 @@ void matmul_unrecorded(Matrix<float> c, Matrix<const float> a, Transpose ta, Mat
   }
   if (c.rows == 0 || c.cols == 0) return;
   const std::size_t k = ta == Transpose::kYes ? a.rows : a.cols;
-  if (chosen == Operands::kRoundedToBfloat16 || k == 0 || direct_matmul_pays(c.cols, k)) {
-    thread_local Rounded<float> left, right;
-    matmul_float32(c, left.of(a, alpha), ta, right.of(b, 1.0f), tb, 1.0f, beta);
-    return;
-  }
-  thread_local Rounded<std::uint16_t> left, right;
+  const bool at = ta == Transpose::kYes, bt = tb == Transpose::kYes;
   try {
-    thread_local LibraryProducts products;
-    products.multiply(c, left.of(a, alpha), ta == Transpose::kYes, right.of(b, 1.0f),
-                      tb == Transpose::kYes, beta);
+    if (chosen == Operands::kBfloat16Tiles && k > 0) {
+      tile_matmul(c, a, at, b, bt, alpha, beta);
+    } else if (chosen == Operands::kRoundedToBfloat16 || k == 0 || direct_matmul_pays(c.cols, k)) {
+      thread_local Rounded<float> left, right;
+      matmul_float32(c, left.of(a, alpha), ta, right.of(b, 1.0f), tb, 1.0f, beta);
+    } else {
+      thread_local Rounded<std::uint16_t> left, right;
+      thread_local LibraryProducts products;
+      products.multiply(c, left.of(a, alpha), at, right.of(b, 1.0f), bt, beta);
+    }
   } catch (const dnnl::error& e) {
     failed_status = e.status;
+  } catch (const std::bad_alloc&) {
+    failed_status = dnnl_out_of_memory;
   }
 }
 

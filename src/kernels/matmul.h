@@ -36,13 +36,15 @@ void matmul_float32(Matrix<float> c, Matrix<const float> a, Transpose ta, Matrix
 // bfloat16. Sums are float32 either way.
 enum class Operands {
   kFloat32,
-  kBfloat16,          // large products by the CPU's own instructions: has_bfloat16()
+  kBfloat16,          // large products by oneDNN, by the CPU's instructions: has_bfloat16()
+  kBfloat16Tiles,     // by the CPU's matrix tiles: has_tiles()
   kRoundedToBfloat16  // by float32 instructions: as exact, on any CPU, slower than float32
 };
 // For all threads of the process. Not while products run.
 void set_operands(Operands operands);
-// Whether this CPU multiplies bfloat16 itself (AVX-512 BF16).
+// Whether this CPU multiplies bfloat16 itself (AVX-512 BF16), and which of the two it does faster.
 bool has_bfloat16();
+Operands bfloat16_operands();
 
 // Throws Error(kUsage) where a product since the start failed, for want of memory: what it should
 // have written is not there. Asked outside of parallel regions, after products in them.
@@ -51,8 +53,8 @@ void require_products();
 // From now on every call of matmul, of any thread, is noted in `into`; nullptr ends it. For
 // measuring alone.
 void record_matmuls(std::vector<MatmulCall>* into);
-// oneDNN primitives made so far: those of bfloat16's products, one a shape and thread; dnnl_sgemm
-// works without.
+// oneDNN primitives made so far: those of kBfloat16, one a shape and thread; dnnl_sgemm and tiles
+// work without.
 std::size_t primitives_made();
 
 // "oneDNN 2.6.3".

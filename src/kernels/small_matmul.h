@@ -39,22 +39,22 @@ inline void block(Strided a, const float* b, std::size_t b_stride, std::size_t k
     for (std::size_t v = 0; v < Vectors; ++v) put(i, v, sums[i][v]);
 }
 
-// The first m rows of a panel of Vectors vectors.
-template <std::size_t Vectors, class Put>
+// The first m rows of a panel of Vectors vectors, MostRows at a time.
+template <std::size_t Vectors, std::size_t MostRows = kMostRows, class Put>
 inline void panel(Strided a, const float* b, std::size_t b_stride, std::size_t m, std::size_t k,
                   const Put& put) {
   std::size_t i = 0;
   const auto rows = [&](auto count) {
     block<count(), Vectors>({a.data + i * a.row_step, a.row_step, a.col_step}, b, b_stride, k,
                             [&](std::size_t row, std::size_t v, Vec sum) { put(i + row, v, sum); });
-    i += count();
+    return count();
   };
-  while (i + kMostRows <= m) rows(std::integral_constant<std::size_t, kMostRows>{});
-  if constexpr (kMostRows > 8) {
-    if (i + 8 <= m) rows(std::integral_constant<std::size_t, 8>{});
+  while (i + MostRows <= m) i += rows(std::integral_constant<std::size_t, MostRows>{});
+  if constexpr (MostRows > 8) {
+    if (i + 8 <= m) i += rows(std::integral_constant<std::size_t, 8>{});
   }
-  if (i + 4 <= m) rows(std::integral_constant<std::size_t, 4>{});
-  if (i + 2 <= m) rows(std::integral_constant<std::size_t, 2>{});
+  if (i + 4 <= m) i += rows(std::integral_constant<std::size_t, 4>{});
+  if (i + 2 <= m) i += rows(std::integral_constant<std::size_t, 2>{});
   if (i < m) rows(std::integral_constant<std::size_t, 1>{});
 }
 

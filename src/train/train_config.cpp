@@ -42,7 +42,7 @@ void use_precision(Precision precision) {
     refuse(
         "train.precision = bfloat16: this CPU has no AVX-512 BF16 instructions; take float32, or "
         "auto for the fastest that a CPU has");
-  kernels::set_operands(emulated ? Operands::kRoundedToBfloat16 : Operands::kBfloat16);
+  kernels::set_operands(emulated ? Operands::kRoundedToBfloat16 : kernels::bfloat16_operands());
 }
 
 void OptimizerConfig::declare(Fields& f) {

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "kernels/matmul.h"
+#include "kernels/tile_matmul.h"
 #include "products.h"
 
 namespace headroom::bfloat16_test {
@@ -48,13 +49,15 @@ class OperandsScope {
   ~OperandsScope() { kernels::set_operands(Operands::kFloat32); }
 };
 
-// Both sides of where the library's product takes over.
+// Both sides of where the library's product takes over, and with parts of blocks on every side.
 void expect_products_of_rounded_operands(Operands operands) {
   const OperandsScope scope(operands);
   const auto rounded = [](float x) { return from_bfloat16(to_bfloat16(x)); };
   expect_products(5, 16, 7, rounded);
   expect_products(9, 64, 256, rounded);
   expect_products(33, 70, 300, rounded);
+  expect_products(64, 32, 65, rounded);
+  expect_products(257, 259, 513, rounded);
   EXPECT_NO_THROW(kernels::require_products());
 }
 
@@ -75,6 +78,16 @@ TEST(Bfloat16, TheLibraryMultipliesRoundedOperands) {
   const std::size_t made = kernels::primitives_made();
   expect_products_of_rounded_operands(Operands::kBfloat16);
   EXPECT_EQ(kernels::primitives_made(), made) << "kept from the first time";
+}
+
+TEST(Bfloat16, TilesMultiplyRoundedOperands) {
+  if (!kernels::has_tiles()) GTEST_SKIP() << "needs AMX";
+  expect_products_of_rounded_operands(Operands::kBfloat16Tiles);
+}
+
+TEST(Bfloat16, TilesAreTakenWhereTheyAre) {
+  EXPECT_EQ(kernels::bfloat16_operands(),
+            kernels::has_tiles() ? Operands::kBfloat16Tiles : Operands::kBfloat16);
 }
 
 TEST(Bfloat16, DataAndProductsOfWeightsStayFloat32) {
