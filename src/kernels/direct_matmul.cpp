@@ -62,7 +62,8 @@ void put_panel(const Put& put, Strided a, const float* b, std::size_t b_stride, 
 void direct_matmul(Matrix<float> c, Strided a, Matrix<const float> b, bool transposed_b,
                    std::size_t k, float alpha, float beta) {
   alignas(64) float packed[kDepth * kColumns];
-  for (std::size_t first = 0; first < k; first += kDepth) {
+  std::size_t first = 0;
+  do {  // once also where sums are empty: c is beta * c then
     const std::size_t depth = std::min(kDepth, k - first);
     const Strided left{a.data + first * a.col_step, a.row_step, a.col_step};
     for (std::size_t j = 0; j < c.cols; j += kColumns) {
@@ -86,7 +87,8 @@ void direct_matmul(Matrix<float> c, Strided a, Matrix<const float> b, bool trans
           if constexpr (kVectors > 2) put_panel<4>(put, left, panel, stride, depth);
       }
     }
-  }
+    first += kDepth;
+  } while (first < k);
 }
 
 }  // namespace headroom::kernels

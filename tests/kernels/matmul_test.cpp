@@ -27,10 +27,10 @@ std::string name(const ::testing::TestParamInfo<Sizes>& test) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Products,
-                         ::testing::Values(Sizes{1, 1, 1}, Sizes{2, 3, 5}, Sizes{7, 8, 1},
-                                           Sizes{13, 16, 16}, Sizes{25, 17, 9}, Sizes{6, 31, 64},
-                                           Sizes{11, 33, 255}, Sizes{5, 64, 256}, Sizes{4, 65, 256},
-                                           Sizes{3, 64, 257}, Sizes{70, 70, 70}),
+                         ::testing::Values(Sizes{1, 1, 1}, Sizes{3, 5, 0}, Sizes{2, 3, 5},
+                                           Sizes{7, 8, 1}, Sizes{13, 16, 16}, Sizes{25, 17, 9},
+                                           Sizes{6, 31, 64}, Sizes{11, 33, 255}, Sizes{5, 64, 256},
+                                           Sizes{4, 65, 256}, Sizes{3, 64, 257}, Sizes{70, 70, 70}),
                          name);
 
 }  // namespace headroom::matmul_test
