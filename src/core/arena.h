@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <stdexcept>
 
 #include "core/memory.h"
 #include "core/view.h"
@@ -38,7 +39,7 @@ class Arena {
     const std::size_t n = (checked_size(view.dims) + per_line - 1) / per_line * per_line;
     if (used_ + n > kMaxElements) too_large();
     if (memory_) {
-      assert(used_ + n <= capacity_);
+      if (used_ + n > capacity_) throw std::logic_error("an arena holds less than it measured");
       view.data = memory_.get() + used_;
     }
     used_ += n;

@@ -13,6 +13,7 @@
 #include "kernels/row_groups.h"
 #include "model/slices.h"
 #include "model/transformer.h"
+#include "model/without_head.h"
 
 namespace headroom {
 
@@ -68,12 +69,24 @@ struct Model<S>::Impl {
   std::vector<TransformerParams<S>> share_params;  // the same, cut into tensors
   std::vector<double> share_losses;
 
-  // Elements of memory for the largest batch of `items`, whose kernels run on `workers` threads.
-  std::size_t measured(Activations<S>& a, std::size_t items, std::size_t workers) {
+  // Elements of memory for a batch of this shape, whose kernels run on `workers` threads.
+  std::size_t elements(Activations<S>& a, std::size_t items, std::size_t tokens,
+                       std::size_t queries, std::size_t workers) {
     Arena<S> measure;
-    transformer_cache(a.cache, measure, config, io, items, io.tokens, io.queries, workers, training,
+    transformer_cache(a.cache, measure, config, io, items, tokens, queries, workers, training,
                       inspected);
     return measure.used();
+  }
+  // The same for sequences of any length, as a curriculum brings them. Kernels choose by shape what
+  // they keep, so that shorter ones can take more.
+  std::size_t measured(Activations<S>& a, std::size_t items, std::size_t workers) {
+    std::size_t most = 0;
+    for (std::size_t cut = 0; cut < std::max(io.tokens, io.queries); ++cut) {
+      const std::size_t tokens = std::max<std::size_t>(io.tokens - std::min(io.tokens, cut), 1),
+                        queries = io.queries == 0 ? 0 : std::max(io.queries, cut + 1) - cut;
+      most = std::max(most, elements(a, items, tokens, queries, workers));
+    }
+    return most;
   }
   // How many sequences are in memory at once. A batch whose activations would be large goes through
   // the model in parts of about equal size, one after the other, with all threads at each. Counted
@@ -81,7 +94,7 @@ struct Model<S>::Impl {
   std::size_t items_of_part() {
     constexpr std::size_t kLarge = 1 << 25;  // elements: 128 MB of float
     constexpr std::size_t kPartRows = 1536;  // enough to keep many threads busy
-    if (measured(whole, max_batch, 1) <= kLarge) return max_batch;
+    if (elements(whole, max_batch, io.tokens, io.queries, 1) <= kLarge) return max_batch;
     const std::size_t rows = max_batch * (io.tokens + io.queries),
                       parts = std::max<std::size_t>(1, rows / kPartRows);
     return (max_batch + parts - 1) / parts;
@@ -132,6 +145,9 @@ struct Model<S>::Impl {
     a.batch = input.dims[0];
     a.tokens = input.dims[1];
     a.queries = query.dims[1];
+    // What was not foreseen, as a last part of fewer sequences that takes more than a whole one.
+    const std::size_t n = elements(a, a.batch, a.tokens, a.queries, workers);
+    if (n > a.memory.capacity()) a.memory = Arena<S>(n);
     a.memory.rewind(0);
     transformer_cache(a.cache, a.memory, config, io, a.batch, a.tokens, a.queries, workers,
                       training, inspected);
@@ -283,41 +299,6 @@ template <class S>
 std::vector<StreamRecord<S>> Model<S>::stream() const {
   return stream_records(impl_->config, impl_->whole.cache);
 }
-
-namespace {
-
-// A copy of `view` in `memory`.
-template <class S, std::size_t N>
-View<S, N> copy_of(const View<S, N>& view, std::vector<S>& memory) {
-  memory.assign(view.data, view.data + view.size());
-  return {memory.data(), view.dims};
-}
-
-// The layer's parameters without one head, the changed tensor in `memory`.
-template <class S>
-AttentionParams<S> without_head(const ModelConfig& c, const AttentionSizes& n, AttentionParams<S> p,
-                                std::size_t copy, std::size_t head,
-                                std::array<std::vector<S>, 2>& memory) {
-  const std::size_t v = n.shape.value_size, column = (copy * n.shape.heads + head) * v;
-  if (!p.mixers.weights.empty()) {
-    p.mixers.weights = copy_of(p.mixers.weights, memory[0]);
-    for (std::size_t to = 0; to < n.shape.value_heads; ++to) p.mixers.weights(copy, to, head) = S{};
-  } else if (c.attention.value_map == HeadMap::kFull) {
-    p.qkv = copy_of(p.qkv, memory[0]);
-    const std::size_t row = n.queries + n.keys + column;
-    std::fill_n(&p.qkv(row, std::size_t{0}), v * c.width, S{});
-    if (!p.qkv_bias.empty()) {
-      p.qkv_bias = copy_of(p.qkv_bias, memory[1]);
-      std::fill_n(&p.qkv_bias(std::size_t{0}, row), v, S{});
-    }
-  } else {
-    p.output = copy_of(p.output, memory[0]);
-    for (std::size_t row = 0; row < c.width; ++row) std::fill_n(&p.output(row, column), v, S{});
-  }
-  return p;
-}
-
-}  // namespace
 
 template <class S>
 View<const S, 3> Model<S>::forward_without(std::size_t site, std::size_t copy, std::size_t head) {
