@@ -1,22 +1,23 @@
 #!/usr/bin/env bash
-# Looks for what grows: many short runs, some stopped and resumed, and one long run whose memory, open files and time per
-# update are read as it goes.
-#   scripts/soak.sh [SECONDS]      21600 (six hours) by default, half for the short runs and half for the long one
+# Looks for what grows: many short runs, some stopped and resumed, and beside them one long run whose memory, open files and
+# time per update are read as it goes.
+#   scripts/soak.sh [SECONDS]      10800 (three hours of both, six hours of runs) by default
 # Works in a folder of its own in TMPDIR; HEADROOM_BINARY is the program, by default the release build. Prints what it saw;
-# exit 1 where the long run's memory or open files grew by more than a tenth, an update became a fifth slower, or a short run's
-# peak memory did.
+# exit 1 where a run failed, the long run's memory or open files grew by more than a tenth, an update became a fifth slower, or a
+# short run's peak memory grew by more than a tenth.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-seconds=${1:-21600}
+seconds=${1:-10800}
 headroom=$(readlink -f "${HEADROOM_BINARY:-build/release/headroom}")
 [ -x "$headroom" ] || {
   printf 'soak.sh: no program at %s; build it or set HEADROOM_BINARY\n' "$headroom" >&2
   exit 2
 }
 work=$(mktemp -d "${TMPDIR:-/tmp}/headroom-soak-XXXXXX")
-child=
-trap '[ -z "$child" ] || kill -KILL "$child" 2>/dev/null || true; rm -rf "$work"' EXIT
+child=""
+short=""
+trap '[ -z "$child" ] || kill -KILL "$child" 2>/dev/null || true; [ -z "$short" ] || kill "$short" 2>/dev/null || true; rm -rf "$work"' EXIT
 cat >"$work/config.json" <<'END'
 { "task": { "type": "linear_regression", "dim": 4, "points": 8, "curriculum": { "points": { "start": 2, "end": 8, "step": 1, "every": 50 } } },
   "model": { "width": 16, "positions": { "type": "learned" }, "attention": { "heads": 2, "mask": "causal" }, "ffn": { "width": 32 } },
@@ -32,27 +33,34 @@ complain() {
 grown() { [ $(($2 * 100)) -gt $(($1 * $3)) ]; }
 
 # Short runs: 300 updates, every third stopped on the way and resumed. Peak memory in kB as the kernel has it.
-runs=0 first_peak=0 peak=0
-end=$((SECONDS + seconds / 2))
-while [ "$SECONDS" -lt "$end" ]; do
-  runs=$((runs + 1))
-  train=("$headroom" train "$work/config.json" --quiet --set train.steps=300 --set "seed=$runs" --resume=auto --out "$work/short")
-  if [ $((runs % 3)) -eq 0 ]; then
-    "${train[@]}" --time-budget 0.05 || [ $? -eq 75 ]
-  fi
-  peak=$("${train[@]}" >/dev/null & wait_for=$!
-    top=0
-    while now=$(awk '/^VmHWM/ {print $2}' "/proc/$wait_for/status" 2>/dev/null) && [ -n "$now" ]; do
-      top=$now
-      sleep 0.01
-    done
-    wait "$wait_for" || exit 1
-    echo "$top")
-  rm -rf "$work/short"
-  [ "$runs" -gt 5 ] || { [ "$peak" -le "$first_peak" ] || first_peak=$peak; }
-  ! grown "$first_peak" "$peak" 110 || complain "run $runs took $peak kB at its peak, the first ones $first_peak kB"
-done
-printf '%d short runs: at most %d kB in the first five, %d kB in the last\n' "$runs" "$first_peak" "$peak"
+short_runs() {
+  local runs=0 first_peak=0 peak=0 end=$((SECONDS + seconds)) train
+  while [ "$SECONDS" -lt "$end" ]; do
+    runs=$((runs + 1))
+    train=("$headroom" train "$work/config.json" --quiet --set train.steps=300 --set "seed=$runs" --resume=auto --out "$work/short")
+    if [ $((runs % 3)) -eq 0 ]; then
+      "${train[@]}" --time-budget 0.05 || [ $? -eq 75 ] || complain "run $runs did not stop well"
+    fi
+    peak=$("${train[@]}" >/dev/null & wait_for=$!
+      top=0
+      while now=$(awk '/^VmHWM/ {print $2}' "/proc/$wait_for/status" 2>/dev/null) && [ -n "$now" ]; do
+        top=$now
+        sleep 0.01
+      done
+      wait "$wait_for" || exit 1
+      echo "$top") || {
+        complain "run $runs failed"
+        peak=0
+      }
+    rm -rf "$work/short"
+    [ "$runs" -gt 5 ] || { [ "$peak" -le "$first_peak" ] || first_peak=$peak; }
+    ! grown "$first_peak" "$peak" 110 || complain "run $runs took $peak kB at its peak, the first ones $first_peak kB"
+  done
+  printf '%d short runs: at most %d kB in the first five, %d kB in the last\n' "$runs" "$first_peak" "$peak"
+  return "$status"
+}
+short_runs &
+short=$!
 
 # One long run, read a hundred times.
 "$headroom" train "$work/config.json" --quiet --out "$work/long" &
@@ -64,7 +72,7 @@ files() { find "/proc/$child/fd" -mindepth 1 2>/dev/null | wc -l; }
 cpu() { awk '{print $14 + $15}' "/proc/$child/stat"; }
 updates() { tail -n 2 "$work/long/train.csv" | head -n 1 | cut -d, -f1; }
 first_memory=$(memory) first_files=0 last_files=0
-pause=$(awk "BEGIN {print $seconds / 2 / 100}")
+pause=$(awk "BEGIN {print $seconds / 100}")
 before_updates=$(updates) before_cpu=$(cpu) first_cost=0 last_cost=0
 for ((i = 1; i <= 100; ++i)); do
   sleep "$pause"
@@ -87,7 +95,9 @@ printf 'one long run, %d updates: memory %d kB after a fifth and %d kB at the en
   "$(updates)" "$first_memory" "$last_memory" "$first_files" "$last_files" "$first_cost" "$last_cost"
 kill -TERM "$child"
 wait "$child" || [ $? -eq 75 ] || complain "the long run did not stop well"
-child=
+child=""
+wait "$short" || status=1
+short=""
 ! grown "$first_memory" "$last_memory" 110 || complain "the long run's memory grew"
 ! grown "$first_files" "$last_files" 110 || complain "the long run's open files grew"
 ! grown "$first_cost" "$last_cost" 120 || complain "an update became slower"
