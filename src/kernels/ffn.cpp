@@ -1,6 +1,7 @@
 #include "kernels/ffn.h"
 
 #include <algorithm>
+#include <array>
 
 #include "core/parallel.h"
 #include "core/phases.h"
@@ -19,9 +20,11 @@ namespace {
 constexpr std::size_t kRows = 256, kUnits = 128;
 RowGroups row_groups(std::size_t rows) { return {rows, kRows}; }
 
-// One worker's buffers: inputs of a tile's units, the units, and the gradients of both.
+// One worker's buffers: inputs of a tile's units, the units, and the gradients of both; then memory
+// for these as operands.
 struct Tile {
   Matrix<float> input, unit, dinput, dunit;
+  float* layouts;
   // `rows` rows of `units` units, packed at the front of the worker's memory.
   Tile(View<float, 1> memory, std::size_t rows, std::size_t units, Activation f) {
     const std::size_t n = inputs_a_unit(f), size = kRows * kUnits;
@@ -32,6 +35,7 @@ struct Tile {
     dinput = matrix(n * size, n * units);
     unit = matrix(2 * n * size, units);
     dunit = n == 1 ? dinput : matrix((2 * n + 1) * size, units);  // f'(input) works in place
+    layouts = memory.data + floats(f);
   }
   static std::size_t floats(Activation f) { return (2 * inputs_a_unit(f) + 2) * kRows * kUnits; }
 };
@@ -54,17 +58,107 @@ struct Units {
   }
 };
 
-// Product is matmul, or matmul_unrecorded for what was computed before.
-template <class Product>
-void compute_inputs(Matrix<float> to, Matrix<const float> x, const FfnWeights<const float>& w,
-                    const Units& u, const Product& product) {
+// What is computed with a tile of units: forward, backward, or backward without their inputs.
+enum class Pass { kForward, kBackward, kBackwardAgain };
+
+// The parts of both maps that belong to a tile of units, as right operands.
+struct Maps {
+  std::array<Operand, 2> up, back;  // to the units' inputs, and from their gradients
+  Operand down;                     // from the units, or to their gradients
+
+  // place: lay_out, or laid_out where that was done before.
+  template <class Place>
+  Maps(const FfnWeights<const float>& w, const Units& u, Pass pass, float* memory,
+       const Place& place) {
+    u.for_each_part([&](std::size_t row, std::size_t col) {
+      const View<const float, 2> part = w.up.range(row, u.count);
+      const std::size_t i = col == 0 ? 0 : 1;
+      if (pass != Pass::kBackward) up[i] = place(memory, Side::kRight, part, Transpose::kYes);
+      if (pass != Pass::kForward) back[i] = place(memory, Side::kRight, part, Transpose::kNo);
+    });
+    down = place(memory, Side::kRight, Matrix<const float>(w.down).col_range(u.first, u.count),
+                 pass == Pass::kForward ? Transpose::kYes : Transpose::kNo);
+  }
+};
+
+// The maps of one pass, laid out at once for all rows; without memory as they lie.
+class AllMaps {
+ public:
+  AllMaps(const FfnWeights<const float>& w, const FfnShape& s, Pass pass, View<float, 1> memory)
+      : w_(w), shape_(s), pass_(pass), memory_(memory) {
+    if (memory.empty()) return;
+    parallel_for(tiles(s),
+                 [&](std::size_t tile) { Maps(w, units(tile), pass, at(tile), lay_out); });
+  }
+  // body(units, their maps), in order.
+  template <class Body>
+  void for_each_tile(const Body& body) const {
+    for (std::size_t tile = 0; tile < tiles(shape_); ++tile) {
+      const Units u = units(tile);
+      body(u, Maps(w_, u, pass_, at(tile), kernels::laid_out));
+    }
+  }
+  bool laid_out() const { return !memory_.empty(); }
+  static std::size_t floats(const FfnShape& s) { return tiles(s) * tile_floats(s); }
+
+ private:
+  static std::size_t tiles(const FfnShape& s) { return (s.hidden + kUnits - 1) / kUnits; }
+  static std::size_t tile_floats(const FfnShape& s) {
+    return (2 * inputs_a_unit(s.activation) + 1) * layout_floats(kUnits, s.width);
+  }
+  Units units(std::size_t tile) const {
+    const std::size_t first = tile * kUnits;
+    return {first, std::min(kUnits, shape_.hidden - first), shape_.hidden,
+            inputs_a_unit(shape_.activation)};
+  }
+  float* at(std::size_t tile) const {
+    return memory_.empty() ? nullptr : memory_.data + tile * tile_floats(shape_);
+  }
+
+  const FfnWeights<const float>& w_;
+  const FfnShape& shape_;
+  Pass pass_;
+  View<float, 1> memory_;
+};
+
+// A tile's rows of x and dy: as left operands, and across their columns, for sums over the rows.
+struct RowOperands {
+  Operand in, in_down, dout, dout_down;
+  float* rest;  // memory of a tile of units' operands
+
+  // layouts: a worker's, or nullptr; tile: of rows; place as above.
+  template <class Place>
+  RowOperands(Matrix<const float> x, Matrix<const float> dy, float* layouts, std::size_t tile,
+              bool again, const Place& place)
+      : rest(layouts) {
+    if (layouts != nullptr)
+      layouts += kUnitOperands * layout_floats(kRows, kUnits) + tile * tile_floats(x.cols);
+    if (again) in = place(layouts, Side::kLeft, x, Transpose::kNo);
+    in_down = place(layouts, Side::kRight, x, Transpose::kNo);
+    dout = place(layouts, Side::kLeft, dy, Transpose::kNo);
+    dout_down = place(layouts, Side::kLeft, dy, Transpose::kYes);
+  }
+  static std::size_t floats(const FfnShape& s) {
+    const std::size_t tiles = (row_groups(s.rows).size + kRows - 1) / kRows;
+    return kUnitOperands * layout_floats(kRows, kUnits) + tiles * tile_floats(s.width);
+  }
+
+ private:
+  static constexpr std::size_t kUnitOperands = 2;  // at once
+  static std::size_t tile_floats(std::size_t width) { return 4 * layout_floats(kRows, width); }
+};
+
+// again: they were computed before.
+void compute_inputs(Matrix<float> to, const Operand& x, const FfnWeights<const float>& w,
+                    const Units& u, const Maps& maps, bool again) {
   u.for_each_part([&](std::size_t row, std::size_t col) {
     const Matrix<float> part = to.col_range(col, u.count);
     const bool biased = w.up_bias.dims[0] > 0;
     for (std::size_t i = 0; biased && i < part.rows; ++i)
       std::copy_n(w.up_bias.data + row, u.count, part.row(i));
-    product(part, x, Transpose::kNo, w.up.range(row, u.count), Transpose::kYes, 1.0f,
-            biased ? 1.0f : 0.0f);
+    const Operand& map = maps.up[col == 0 ? 0 : 1];
+    const float beta = biased ? 1.0f : 0.0f;
+    again ? multiply_unrecorded(part, x, map, beta) : multiply(part, x, map, beta);
   });
 }
 
@@ -95,76 +189,85 @@ bool keeping_hidden_pays(const FfnShape& s) {  // by measurement
   return s.width >= 128 || s.rows * inputs_a_unit(s.activation) * s.hidden <= kInCache;
 }
 
-std::size_t fused_ffn_scratch(const FfnShape& s) { return Tile::floats(s.activation); }
+std::size_t fused_ffn_scratch(const FfnShape& s) {
+  return Tile::floats(s.activation) + RowOperands::floats(s);
+}
 
 std::size_t fused_ffn_partials(const FfnShape& s) {
   return row_groups(s.rows).groups() * Share::floats(s);
 }
 
+std::size_t fused_ffn_layouts(const FfnShape& s) { return AllMaps::floats(s); }
+
 void fused_ffn_forward(View<float, 2> y, View<float, 2> hidden, View<const float, 2> x,
-                       const FfnWeights<const float>& w, Activation f, View<float, 2> workers) {
+                       const FfnWeights<const float>& w, Activation f, const FfnMemory& memory) {
   const FfnShape s = shape_of(x, w, f);
+  const AllMaps all(w, s, Pass::kForward, memory.layouts);
   constexpr std::size_t kForwardRows = 128;  // more tiles: nothing is added up across them
   parallel_rows(s.rows, kForwardRows, [&](std::size_t first, std::size_t count) {
     const Matrix<float> out = y.range(first, count);
-    for (std::size_t unit = 0; unit < s.hidden; unit += kUnits) {
-      const Units u{unit, std::min(kUnits, s.hidden - unit), s.hidden, inputs_a_unit(f)};
-      const Tile tile(workers[worker()], count, u.count, f);
+    all.for_each_tile([&](const Units& u, const Maps& maps) {
+      const Tile tile(memory.workers[worker()], count, u.count, f);
       const Matrix<float> input = hidden.empty() ? tile.input : u.kept(hidden, first, count);
-      compute_inputs(input, x.range(first, count), w, u, matmul);
+      float* layouts = all.laid_out() ? tile.layouts : nullptr;
+      const auto place = u.first == 0 ? lay_out : laid_out;
+      const Operand in = place(layouts, Side::kLeft, x.range(first, count), Transpose::kNo);
+      compute_inputs(input, in, w, u, maps, false);
       {
         const PhaseScope scope(Phase::kActivation);
         activate(f, tile.unit, input);
       }
-      matmul(out, tile.unit, Transpose::kNo, Matrix<const float>(w.down).col_range(unit, u.count),
-             Transpose::kYes, 1.0f, unit == 0 ? 0.0f : 1.0f);
-    }
+      multiply(out, lay_out(layouts, Side::kLeft, tile.unit, Transpose::kNo), maps.down,
+               u.first == 0 ? 0.0f : 1.0f);
+    });
     if (w.down_bias.dims[0] > 0) add_row(out, w.down_bias.data);
   });
 }
 
 void fused_ffn_backward(View<float, 2> dx, const FfnWeights<float>& dw, View<const float, 2> dy,
                         View<const float, 2> x, View<const float, 2> hidden,
-                        const FfnWeights<const float>& w, Activation f, View<float, 1> partials,
-                        View<float, 2> workers) {
+                        const FfnWeights<const float>& w, Activation f, const FfnMemory& memory) {
   const FfnShape s = shape_of(x, w, f);
+  const AllMaps all(w, s, hidden.empty() ? Pass::kBackwardAgain : Pass::kBackward, memory.layouts);
   const RowGroups groups = row_groups(s.rows);
   const std::size_t inputs = inputs_a_unit(f), share_size = Share::floats(s);
   parallel_rows(s.rows, groups.size, [&](std::size_t group_first, std::size_t group_count) {
-    const Share share(partials.data + group_first / groups.size * share_size, inputs, s.width,
-                      s.hidden);
-    for (std::size_t unit = 0; unit < s.hidden; unit += kUnits) {
-      const Units u{unit, std::min(kUnits, s.hidden - unit), s.hidden, inputs};
+    const Share share(memory.partials.data + group_first / groups.size * share_size, inputs,
+                      s.width, s.hidden);
+    all.for_each_tile([&](const Units& u, const Maps& maps) {
       for (std::size_t at = 0; at < group_count; at += kRows) {
         const std::size_t first = group_first + at, count = std::min(kRows, group_count - at);
-        const float more_rows = at == 0 ? 0.0f : 1.0f, more_units = unit == 0 ? 0.0f : 1.0f;
-        const Matrix<const float> in = x.range(first, count), dout = dy.range(first, count);
+        const float more_rows = at == 0 ? 0.0f : 1.0f, more_units = u.first == 0 ? 0.0f : 1.0f;
         const Matrix<float> din = dx.range(first, count);
-        const Tile tile(workers[worker()], count, u.count, f);
+        const Tile tile(memory.workers[worker()], count, u.count, f);
+        const RowOperands rows(x.range(first, count), dy.range(first, count),
+                               all.laid_out() ? tile.layouts : nullptr, at / kRows, hidden.empty(),
+                               u.first == 0 ? lay_out : laid_out);
         const Matrix<const float> input =
             hidden.empty() ? Matrix<const float>(tile.input) : u.kept(hidden, first, count);
-        if (hidden.empty()) compute_inputs(tile.input, in, w, u, matmul_unrecorded);
-        matmul(tile.dunit, dout, Transpose::kNo,
-               Matrix<const float>(w.down).col_range(unit, u.count), Transpose::kNo, 1.0f, 0.0f);
+        if (hidden.empty()) compute_inputs(tile.input, rows.in, w, u, maps, true);
+        multiply(tile.dunit, rows.dout, maps.down, 0.0f);
         {
           const PhaseScope scope(Phase::kActivation);
           activate_again_and_backward(f, tile.unit, tile.dinput, tile.dunit, input);
         }
-        matmul(Matrix<float>(share.down).col_range(unit, u.count), dout, Transpose::kYes, tile.unit,
-               Transpose::kNo, 1.0f, more_rows);
+        float* layouts = rows.rest;
+        multiply(Matrix<float>(share.down).col_range(u.first, u.count), rows.dout_down,
+                 lay_out(layouts, Side::kRight, tile.unit, Transpose::kNo), more_rows);
         u.for_each_part([&](std::size_t row, std::size_t col) {
           const Matrix<float> part = tile.dinput.col_range(col, u.count);
-          matmul(share.up.range(row, u.count), part, Transpose::kYes, in, Transpose::kNo, 1.0f,
-                 more_rows);
+          layouts = rows.rest;
+          multiply(share.up.range(row, u.count),
+                   lay_out(layouts, Side::kLeft, part, Transpose::kYes), rows.in_down, more_rows);
           column_sums(share.up_bias + row, part, at > 0);
-          matmul(din, part, Transpose::kNo, w.up.range(row, u.count), Transpose::kNo, 1.0f,
-                 col == 0 ? more_units : 1.0f);
+          multiply(din, lay_out(layouts, Side::kLeft, part, Transpose::kNo),
+                   maps.back[col == 0 ? 0 : 1], col == 0 ? more_units : 1.0f);
         });
       }
-    }
+    });
   });
   const std::size_t n = groups.groups();
-  const Share front(partials.data, inputs, s.width, s.hidden);
+  const Share front(memory.partials.data, inputs, s.width, s.hidden);
   add_shares(dw.up.data, dw.up.size(), front.up.data, n, share_size);
   add_shares(dw.down.data, dw.down.size(), front.down.data, n, share_size);
   if (dw.up_bias.dims[0] > 0)

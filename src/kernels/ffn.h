@@ -20,9 +20,17 @@ bool fused_ffn_pays(const FfnShape& s);
 // Whether the units' inputs are fetched faster than computed: where sums are long, or all is in
 // cache.
 bool keeping_hidden_pays(const FfnShape& s);
-// Floats of one worker's buffers, and of the row groups' shares of the weight gradients.
+// Floats of one worker's buffers, of the row groups' shares of the weight gradients, and of the
+// weights laid out for products (layout_floats).
 std::size_t fused_ffn_scratch(const FfnShape& s);
 std::size_t fused_ffn_partials(const FfnShape& s);
+std::size_t fused_ffn_layouts(const FfnShape& s);
+
+struct FfnMemory {
+  View<float, 2> workers;   // (threads, fused_ffn_scratch)
+  View<float, 1> partials;  // (fused_ffn_partials); of backward alone
+  View<float, 1> layouts;   // (fused_ffn_layouts)
+};
 
 template <class T>
 struct FfnWeights {
@@ -31,13 +39,12 @@ struct FfnWeights {
 };
 
 // hidden (n,F), twice F with swiglu: the units' inputs, in an order of the kernel's own, for
-// backward; or empty. workers (threads, fused_ffn_scratch).
+// backward; or empty.
 void fused_ffn_forward(View<float, 2> y, View<float, 2> hidden, View<const float, 2> x,
-                       const FfnWeights<const float>& w, Activation f, View<float, 2> workers);
-// dx is written, dw accumulates. hidden: as forward left it. partials (fused_ffn_partials).
+                       const FfnWeights<const float>& w, Activation f, const FfnMemory& memory);
+// dx is written, dw accumulates. hidden: as forward left it.
 void fused_ffn_backward(View<float, 2> dx, const FfnWeights<float>& dw, View<const float, 2> dy,
                         View<const float, 2> x, View<const float, 2> hidden,
-                        const FfnWeights<const float>& w, Activation f, View<float, 1> partials,
-                        View<float, 2> workers);
+                        const FfnWeights<const float>& w, Activation f, const FfnMemory& memory);
 
 }  // namespace headroom::kernels

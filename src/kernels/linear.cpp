@@ -10,17 +10,21 @@
 namespace headroom::kernels {
 namespace {
 
+// Whether products lay out their operands first: then fewer, larger ones pay.
+bool lays_out() { return layout_floats(1, 1) > 0; }
+
 // Rows a tile: about a million multiply-adds, so that a tile outlasts its dispatch, in multiples of
-// 16 and within bounds that keep both many tiles and good products. A function of the shapes alone.
+// 16 and within bounds that keep both many tiles and good products. Never a function of the
+// threads.
 std::size_t tile_rows(std::size_t in, std::size_t out) {
   const std::size_t rows = (std::size_t{1} << 20) / std::max<std::size_t>(1, in * out);
-  return std::clamp<std::size_t>((rows + 15) / 16 * 16, 128, 2048);
+  return std::clamp<std::size_t>((rows + 15) / 16 * 16, lays_out() ? 512 : 128, 2048);
 }
 
 // Width of a tile of a weight gradient, along the wider of its two sides; the inner dimension is
 // the whole batch. A slice of 16 rows of a wide matrix runs at a third of the speed.
 std::size_t tile_side(std::size_t side) {
-  return std::clamp<std::size_t>((side / 16 + 15) / 16 * 16, 16, 128);
+  return std::clamp<std::size_t>((side / (lays_out() ? 4 : 8) + 15) / 16 * 16, 16, 128);
 }
 
 constexpr std::size_t kBiasColumns = 64;

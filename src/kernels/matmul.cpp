@@ -7,6 +7,7 @@
 #include <new>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <tuple>
+#include <utility>
 
 #include "core/error.h"
 #include "kernels/bfloat16.h"
@@ -96,6 +97,18 @@ class LibraryProducts {
       made_;
 };
 
+// The length of the sums of op(a) with another.
+std::size_t summed(Matrix<const float> a, Transpose ta) {
+  return ta == Transpose::kYes ? a.rows : a.cols;
+}
+
+void record(Matrix<float> c, Matrix<const float> a, Transpose ta, Transpose tb) {
+  std::vector<MatmulCall>* calls = recorded.load(std::memory_order_relaxed);
+  if (calls == nullptr || c.rows == 0 || c.cols == 0) return;
+  const std::lock_guard lock(recording);
+  calls->push_back({c.rows, c.cols, summed(a, ta), ta, tb});
+}
+
 }  // namespace
 
 void set_operands(Operands chosen) { operands = chosen; }
@@ -118,12 +131,38 @@ std::size_t primitives_made() { return n_primitives; }
 
 void matmul(Matrix<float> c, Matrix<const float> a, Transpose ta, Matrix<const float> b,
             Transpose tb, float alpha, float beta) {
-  std::vector<MatmulCall>* calls = recorded.load(std::memory_order_relaxed);
-  if (calls != nullptr && c.rows > 0 && c.cols > 0) {
-    const std::lock_guard lock(recording);
-    calls->push_back({c.rows, c.cols, ta == Transpose::kYes ? a.rows : a.cols, ta, tb});
-  }
+  record(c, a, ta, tb);
   matmul_unrecorded(c, a, ta, b, tb, alpha, beta);
+}
+
+void multiply(Matrix<float> c, const Operand& a, const Operand& b, float beta) {
+  record(c, a.values, a.transpose, b.transpose);
+  multiply_unrecorded(c, a, b, beta);
+}
+
+void multiply_unrecorded(Matrix<float> c, const Operand& a, const Operand& b, float beta) {
+  if (a.laid_out == nullptr || b.laid_out == nullptr) {
+    matmul_unrecorded(c, a.values, a.transpose, b.values, b.transpose, 1.0f, beta);
+  } else {
+    multiply_tiles(c, a.laid_out, b.laid_out, summed(a.values, a.transpose), beta);
+  }
+}
+
+std::size_t layout_floats(std::size_t rows, std::size_t cols) {
+  return operands == Operands::kBfloat16Tiles ? tile_floats(rows, cols) : 0;
+}
+
+Operand laid_out(float*& memory, Side, Matrix<const float> values, Transpose transpose) {
+  const std::size_t n = memory == nullptr ? 0 : layout_floats(values.rows, values.cols);
+  return {values, transpose, n == 0 ? nullptr : std::exchange(memory, memory + n)};
+}
+
+Operand lay_out(float*& memory, Side side, Matrix<const float> values, Transpose transpose) {
+  float* const to = memory;
+  const Operand operand = laid_out(memory, side, values, transpose);
+  if (operand.laid_out != nullptr)
+    lay_out_tiles(to, values, transpose == Transpose::kYes, side == Side::kLeft);
+  return operand;
 }
 
 void matmul_unrecorded(Matrix<float> c, Matrix<const float> a, Transpose ta, Matrix<const float> b,
@@ -134,7 +173,7 @@ void matmul_unrecorded(Matrix<float> c, Matrix<const float> a, Transpose ta, Mat
     return;
   }
   if (c.rows == 0 || c.cols == 0) return;
-  const std::size_t k = ta == Transpose::kYes ? a.rows : a.cols;
+  const std::size_t k = summed(a, ta);
   const bool at = ta == Transpose::kYes, bt = tb == Transpose::kYes;
   try {
     if (chosen == Operands::kBfloat16Tiles && k > 0) {
@@ -156,7 +195,7 @@ void matmul_unrecorded(Matrix<float> c, Matrix<const float> a, Transpose ta, Mat
 
 void matmul_float32(Matrix<float> c, Matrix<const float> a, Transpose ta, Matrix<const float> b,
                     Transpose tb, float alpha, float beta) {
-  const std::size_t k = ta == Transpose::kYes ? a.rows : a.cols;
+  const std::size_t k = summed(a, ta);
   assert((ta == Transpose::kYes ? a.cols : a.rows) == c.rows);
   assert((tb == Transpose::kYes ? b.rows : b.cols) == c.cols);
   assert((tb == Transpose::kYes ? b.cols : b.rows) == k);

@@ -32,6 +32,26 @@ void matmul_unrecorded(Matrix<float> c, Matrix<const float> a, Transpose ta, Mat
 void matmul_float32(Matrix<float> c, Matrix<const float> a, Transpose ta, Matrix<const float> b,
                     Transpose tb, float alpha, float beta);
 
+// An operand of several products: op(values), and the memory in which it was laid out for them, or
+// nullptr where products take it as it lies.
+struct Operand {
+  Matrix<const float> values;
+  Transpose transpose = Transpose::kNo;
+  const float* laid_out = nullptr;
+};
+enum class Side { kLeft, kRight };
+// Floats that op(x) (rows, cols) takes laid out on either side, whole cache lines; 0 where products
+// take operands as they lie, which all do but those of kBfloat16Tiles. Of what set_operands said
+// last: memory is planned after it.
+std::size_t layout_floats(std::size_t rows, std::size_t cols);
+// Lays an operand out at `memory`, which begins at a cache line, and moves that on past it; nullptr
+// for as it lies. laid_out() is the operand that lay_out() left there.
+Operand lay_out(float*& memory, Side side, Matrix<const float> values, Transpose transpose);
+Operand laid_out(float*& memory, Side side, Matrix<const float> values, Transpose transpose);
+// c = op(a) op(b) + beta * c.
+void multiply(Matrix<float> c, const Operand& a, const Operand& b, float beta);
+void multiply_unrecorded(Matrix<float> c, const Operand& a, const Operand& b, float beta);
+
 // What matmul and matmul_unrecorded multiply: alpha * op(a) and op(b) as they are or rounded to
 // bfloat16. Sums are float32 either way.
 enum class Operands {

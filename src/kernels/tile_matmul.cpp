@@ -22,6 +22,8 @@ namespace {
 // A tile register: 16 rows of 64 bytes. Of the left operand 16 x 32 numbers, of the right one
 // 32 x 16 with two successive rows side by side in each 4 bytes, of sums 16 x 16.
 constexpr std::size_t kSide = 16, kDeep = 32, kTile = 1024;
+// Sums are made of two rows of tiles by two.
+constexpr std::size_t kPair = 2 * kSide;
 // Blocks of operands in bfloat16: what is multiplied together stays in the second-level cache.
 constexpr std::size_t kRows = 256, kColumns = 256, kDepth = 512;
 
@@ -207,27 +209,26 @@ HEADROOM_TILES void multiply_four(float* sums, std::size_t stride, const std::ui
 // What is multiplied in one piece: a block of either operand.
 struct Buffers {
   alignas(64) std::uint8_t left[2 * kRows * kDepth], right[2 * kColumns * kDepth];
-  alignas(64) float sums[2 * kSide * 2 * kSide];
 };
 
-// The sums of packed blocks into c.
-HEADROOM_TILES void multiply_blocks(Matrix<float> c, Buffers& buffers, std::size_t deep,
-                                    float beta) {
-  constexpr std::size_t kPair = 2 * kSide;
+// The sums of packed operands, `deep` tiles long, into c.
+HEADROOM_TILES void multiply_blocks(Matrix<float> c, const std::uint8_t* all_left,
+                                    const std::uint8_t* all_right, std::size_t deep, float beta) {
+  alignas(64) float part[kPair * kPair];
   for (std::size_t i = 0; i < c.rows; i += kPair)
     for (std::size_t j = 0; j < c.cols; j += kPair) {
       const std::size_t rows = std::min(kPair, c.rows - i), cols = std::min(kPair, c.cols - j);
-      const std::uint8_t* const left = buffers.left + i / kSide * deep * kTile;
-      const std::uint8_t* const right = buffers.right + j / kSide * deep * kTile;
+      const std::uint8_t* const left = all_left + i / kSide * deep * kTile;
+      const std::uint8_t* const right = all_right + j / kSide * deep * kTile;
       float* const to = c.row(i) + j;
       if (rows == kPair && cols == kPair && (beta == 0 || beta == 1)) {
         multiply_four(to, c.stride * sizeof(float), left, right, deep, beta == 0);
         continue;
       }
-      multiply_four(buffers.sums, kPair * sizeof(float), left, right, deep, true);
+      multiply_four(part, kPair * sizeof(float), left, right, deep, true);
       for (std::size_t r = 0; r < rows; ++r)
         for (std::size_t s = 0; s < cols; ++s) {
-          const float sum = buffers.sums[r * kPair + s];
+          const float sum = part[r * kPair + s];
           float& element = to[r * c.stride + s];
           element = beta == 0 ? sum : beta * element + sum;
         }
@@ -255,11 +256,29 @@ void tile_matmul(Matrix<float> c, Matrix<const float> a, bool transposed_a, Matr
       for (std::size_t i = 0; i < c.rows; i += kRows) {
         const std::size_t rows = std::min(kRows, c.rows - i);
         pack(buffers->left, left, i, rows, p, depth, true);
-        multiply_blocks(c.row_range(i, rows).col_range(j, cols), *buffers, deep,
-                        p == 0 ? beta : 1.0f);
+        multiply_blocks(c.row_range(i, rows).col_range(j, cols), buffers->left, buffers->right,
+                        deep, p == 0 ? beta : 1.0f);
       }
     }
   }
+}
+
+std::size_t tile_floats(std::size_t across, std::size_t deep) {
+  return tiles(across, kPair) * 2 * tiles(deep, kDeep) * kTile / sizeof(float);
+}
+
+void lay_out_tiles(float* to, Matrix<const float> x, bool transposed, bool left) {
+  const Operand operand{x, left != transposed, 1.0f};
+  const std::size_t across = operand.along ? x.rows : x.cols,
+                    deep = operand.along ? x.cols : x.rows;
+  pack(reinterpret_cast<std::uint8_t*>(to), operand, 0, across, 0, deep, left);
+}
+
+void multiply_tiles(Matrix<float> c, const float* left, const float* right, std::size_t deep,
+                    float beta) {
+  const Tiles registers;
+  multiply_blocks(c, reinterpret_cast<const std::uint8_t*>(left),
+                  reinterpret_cast<const std::uint8_t*>(right), tiles(deep, kDeep), beta);
 }
 
 }  // namespace headroom::kernels
@@ -271,6 +290,9 @@ namespace headroom::kernels {
 bool has_tiles() { return false; }
 void tile_matmul(Matrix<float>, Matrix<const float>, bool, Matrix<const float>, bool, float,
                  float) {}
+std::size_t tile_floats(std::size_t, std::size_t) { return 0; }
+void lay_out_tiles(float*, Matrix<const float>, bool, bool) {}
+void multiply_tiles(Matrix<float>, const float*, const float*, std::size_t, float) {}
 
 }  // namespace headroom::kernels
 

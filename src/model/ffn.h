@@ -89,19 +89,23 @@ template <class S>
 struct FfnScratch {
   View<S, 2> dhidden;     // as hidden
   View<S, 2> dactivated;  // (n, F); swiglu alone has it apart from dhidden
-  View<S, 2> workers;     // the fused kernel's: (threads, floats of one worker)
-  View<S, 1> partials;    // and its shares of the weight gradients
+  kernels::FfnMemory fused;
 };
 
 template <class S>
 FfnScratch<S> ffn_scratch(Arena<S>& a, const ModelConfig& c, std::size_t rows,
                           std::size_t n_threads, bool training) {
   FfnScratch<S> s;
-  if (runs_fused<S>(c, rows)) {
-    const kernels::FfnShape shape = ffn_shape(c, rows);
-    s.workers = a.take(n_threads, kernels::fused_ffn_scratch(shape));
-    if (training) s.partials = a.take(kernels::fused_ffn_partials(shape));
-  } else if (training) {
+  if constexpr (std::is_same_v<S, float>) {
+    if (runs_fused<S>(c, rows)) {
+      const kernels::FfnShape shape = ffn_shape(c, rows);
+      s.fused.workers = a.take(n_threads, kernels::fused_ffn_scratch(shape));
+      if (training) s.fused.partials = a.take(kernels::fused_ffn_partials(shape));
+      s.fused.layouts = a.take(kernels::fused_ffn_layouts(shape));
+      return s;
+    }
+  }
+  if (training) {
     s.dhidden = a.take(rows, ffn_hidden(c));
     s.dactivated = inputs_a_unit(c.ffn.activation) > 1 ? a.take(rows, c.ffn.width) : s.dhidden;
   }
@@ -114,7 +118,7 @@ void ffn_forward(const ModelConfig& c, View<S, 2> y, const FfnCache<S>& cache,
   if constexpr (std::is_same_v<S, float>) {
     if (runs_fused<S>(c, x.dims[0]))
       return ops::fused_ffn_forward(y, cache.hidden, x, {p.up, p.up_bias, p.down, p.down_bias},
-                                    c.ffn.activation, scratch.workers);
+                                    c.ffn.activation, scratch.fused);
   }
   ops::linear_forward<S>(cache.hidden, x, p.up, p.up_bias, 1.0);
   ops::activation_forward<S>(cache.activated, View<const S, 2>(cache.hidden), c.ffn.activation);
@@ -130,7 +134,7 @@ void ffn_backward(const ModelConfig& c, View<S, 2> dx, const FfnParams<S>& dp,
     if (runs_fused<S>(c, x.dims[0]))
       return ops::fused_ffn_backward(dx, {dp.up, dp.up_bias, dp.down, dp.down_bias}, dy, x,
                                      cache.hidden, {p.up, p.up_bias, p.down, p.down_bias},
-                                     c.ffn.activation, scratch.partials, scratch.workers);
+                                     c.ffn.activation, scratch.fused);
   }
   const View<const S, 2> activated = cache.activated, dactivated = scratch.dactivated,
                          dhidden = scratch.dhidden;

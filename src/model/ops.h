@@ -76,17 +76,17 @@ HEADROOM_OP(logistic_loss, kLoss)
 // Kernels without a twin of their own: in double and complex their parts stand for them.
 inline void fused_ffn_forward(View<float, 2> y, View<float, 2> hidden, View<const float, 2> x,
                               const kernels::FfnWeights<const float>& w, Activation f,
-                              View<float, 2> workers) {
+                              const kernels::FfnMemory& memory) {
   const PhaseScope scope(Phase::kMatmul);
-  kernels::fused_ffn_forward(y, hidden, x, w, f, workers);
+  kernels::fused_ffn_forward(y, hidden, x, w, f, memory);
 }
 inline void fused_ffn_backward(View<float, 2> dx, const kernels::FfnWeights<float>& dw,
                                View<const float, 2> dy, View<const float, 2> x,
                                View<const float, 2> hidden,
                                const kernels::FfnWeights<const float>& w, Activation f,
-                               View<float, 1> partials, View<float, 2> workers) {
+                               const kernels::FfnMemory& memory) {
   const PhaseScope scope(Phase::kMatmul);
-  kernels::fused_ffn_backward(dx, dw, dy, x, hidden, w, f, partials, workers);
+  kernels::fused_ffn_backward(dx, dw, dy, x, hidden, w, f, memory);
 }
 inline void fused_attention_forward(View<float, 2> y, View<const float, 2> x,
                                     const kernels::AttentionWeights<const float>& w,

@@ -22,6 +22,7 @@ Training::Training(const TrainJob& job)
                  job.eval.batch.value_or(part_)),
       io_(model_io(*task_)),
       resolved_(resolve(job.model, io_)),
+      precision_(job.train.precision),
       model_(resolved_, io_, std::max(part_, evaluates_ ? evaluator_.batch() : 1)),
       updater_(model_, job.train, io_, job.train.batch),
       log_(job.quiet) {

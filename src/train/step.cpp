@@ -160,6 +160,7 @@ StepResult run(const StepJob& job) {
   const bool loaded_batch = archive && load_batch(*archive, *task, batch);
   const std::size_t n = loaded_batch ? batch.views.items() : job.train.batch;
 
+  if constexpr (std::is_same_v<S, float>) use_precision(job.train.precision);
   Model<S> model(resolve(job.model, io), io, n);
   Updater<S> updater(model, job.train, io, n);
   const ParamTable& table = model.table();

@@ -16,6 +16,7 @@ struct TrainingStep::Parts {
   std::unique_ptr<Task> task;
   TaskShape shape;
   std::size_t items;
+  PrecisionInUse precision;
   Model<float> model;
   Updater<float> updater;
   OwnedBatch batch;
@@ -25,6 +26,7 @@ struct TrainingStep::Parts {
       : task(make_task(task_config)),
         shape(task->shape()),
         items(config.batch),
+        precision(config.precision),
         model(model_config, model_io(*task), config.batch / config.accumulate),
         updater(model, config, model_io(*task), config.batch),
         moments(config.optimizer.type == OptimizerType::kAdamW ? 2 : 1) {

@@ -28,8 +28,13 @@ Precision chosen(Precision precision);
 std::string precision_text(Precision precision);
 // From now on the products of this process are of this precision. Throws Error(kUsage) for bfloat16
 // on a CPU without it, unless the environment has HEADROOM_EMULATE_BFLOAT16=1: then operands are
-// rounded as bfloat16 and multiplied as float32.
+// rounded as bfloat16 and multiplied as float32. Before models are made: their memory depends on
+// it.
 void use_precision(Precision precision);
+// The same as a member that is made before a model is.
+struct PrecisionInUse {
+  explicit PrecisionInUse(Precision precision) { use_precision(precision); }
+};
 
 enum class OptimizerType { kAdamW, kSgd };
 inline constexpr std::array kOptimizerTypes{

@@ -89,6 +89,7 @@ class Training {
   Evaluator evaluator_;
   ModelIo io_;
   ModelConfig resolved_;
+  PrecisionInUse precision_;
   Model<float> model_;
   Updater<float> updater_;
   Log log_;

@@ -65,7 +65,6 @@ Updater<S>::Updater(Model<S>& model, const TrainConfig& config, const ModelIo& i
       frozen_(frozen_rows(model.table(), config.freeze)),
       optimizer_(config.optimizer, without_decay(model.table(), frozen_)),
       meter_(model.table().size()) {
-  if constexpr (std::is_same_v<S, float>) use_precision(config.precision);
   const std::size_t part = items_per_part(config, batch);
   const auto lay_out = [&](Arena<S>& arena) {
     if constexpr (!std::is_same_v<S, float>) {

@@ -22,7 +22,6 @@ std::size_t items_per_part(const TrainConfig& config, std::size_t batch);
 template <class S>
 class Updater {
  public:
-  // In float also sets what products are computed in: use_precision(config.precision).
   // The model must take `batch` / config.accumulate items; throws Error(kUsage) where that does not
   // divide.
   Updater(Model<S>& model, const TrainConfig& config, const ModelIo& io, std::size_t batch);

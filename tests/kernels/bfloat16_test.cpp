@@ -42,13 +42,6 @@ TEST(Bfloat16, EveryValueStays) {
   }
 }
 
-// While one exists, products take such operands.
-class OperandsScope {
- public:
-  explicit OperandsScope(Operands operands) { kernels::set_operands(operands); }
-  ~OperandsScope() { kernels::set_operands(Operands::kFloat32); }
-};
-
 // Both sides of where the library's product takes over, and with parts of blocks on every side.
 void expect_products_of_rounded_operands(Operands operands) {
   const OperandsScope scope(operands);

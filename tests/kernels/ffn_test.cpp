@@ -1,11 +1,15 @@
 // The fused feed-forward layer against its parts in double, and its promise about threads.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "core/arena.h"
 #include "kernels/ffn.h"
 #include "kernels/fused.h"
+#include "kernels/products.h"
+#include "kernels/tile_matmul.h"
 #include "reference/activation.h"
 #include "reference/linear.h"
 
@@ -46,13 +50,14 @@ struct Layer {
 void run_fused(const Layer<float>& l, const FfnShape& s, bool keep = true) {
   const std::size_t worker = kernels::fused_ffn_scratch(s), n = static_cast<std::size_t>(threads());
   const std::size_t inputs = inputs_a_unit(s.activation) * s.hidden;
-  Arena<float> scratch(n * worker + kernels::fused_ffn_partials(s) + s.rows * inputs + 64);
-  const View<float, 2> workers = scratch.take(n, worker);
-  const View<float, 1> partials = scratch.take(kernels::fused_ffn_partials(s));
+  Arena<float> scratch(n * worker + kernels::fused_ffn_partials(s) + kernels::fused_ffn_layouts(s) +
+                       s.rows * inputs + 64);
+  const kernels::FfnMemory memory{scratch.take(n, worker),
+                                  scratch.take(kernels::fused_ffn_partials(s)),
+                                  scratch.take(kernels::fused_ffn_layouts(s))};
   const View<float, 2> hidden = keep ? scratch.take(s.rows, inputs) : View<float, 2>();
-  kernels::fused_ffn_forward(l.y, hidden, l.x, l.weights(), s.activation, workers);
-  kernels::fused_ffn_backward(l.dx, l.dw, l.dy, l.x, hidden, l.weights(), s.activation, partials,
-                              workers);
+  kernels::fused_ffn_forward(l.y, hidden, l.x, l.weights(), s.activation, memory);
+  kernels::fused_ffn_backward(l.dx, l.dw, l.dy, l.x, hidden, l.weights(), s.activation, memory);
 }
 
 void run_parts(const Layer<double>& l, const FfnShape& s) {
@@ -89,6 +94,41 @@ TEST(FusedFfn, FollowsItsParts) {
         expect_near(kept.results(), slow.results());
         expect_near(again.results(), slow.results());
       }
+}
+
+// Operands laid out once for several products: of the rows of a tile, of the maps, of the units.
+TEST(FusedFfn, TilesFollowRoundedOperands) {
+  if (!kernels::has_tiles()) GTEST_SKIP() << "needs AMX";
+  for (const Activation f : {Activation::kRelu, Activation::kSwiglu})
+    for (const FfnShape& s : {FfnShape{5, 3, 7, f}, FfnShape{300, 40, 150, f},
+                              FfnShape{4500, 16, 9, f}, FfnShape{8400, 33, 130, f}}) {
+      SCOPED_TRACE(testing::Message() << s.rows << " x " << s.width << " x " << s.hidden);
+      const Layer<float> slow(s, true);
+      {
+        const OperandsScope scope(kernels::Operands::kRoundedToBfloat16);
+        run_fused(slow, s);
+      }
+      const OperandsScope scope(kernels::Operands::kBfloat16Tiles);
+      for (const bool keep : {true, false}) {
+        const Layer<float> layer(s, true);
+        run_fused(layer, s, keep);
+        for (std::size_t r = 0; r < layer.results().size(); ++r) {
+          double largest = 1, apart = 0;
+          for (std::size_t i = 0; i < layer.results()[r].size(); ++i) {
+            const double want = slow.results()[r].data[i], got = layer.results()[r].data[i];
+            largest = std::max(largest, std::abs(want));
+            apart = std::max(apart, std::abs(got - want));
+          }
+          // Sums in another order, some of which round to the other bfloat16 beside them.
+          EXPECT_LT(apart, 0.01 * largest) << "result " << r;
+        }
+      }
+      expect_same_bits_with_any_threads([&] {
+        const Layer<float> layer(s, true);
+        run_fused(layer, s);
+        return copies(layer.results());
+      });
+    }
 }
 
 // 16 groups of rows backward, 40 tiles forward: more than threads everywhere.

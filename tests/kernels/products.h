@@ -8,13 +8,32 @@
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
+#include "core/arena.h"
 #include "core/rng.h"
 #include "kernels/matmul.h"
 
 namespace headroom {
+
+// While one exists, products take such operands.
+class OperandsScope {
+ public:
+  explicit OperandsScope(kernels::Operands operands) { kernels::set_operands(operands); }
+  ~OperandsScope() { kernels::set_operands(kernels::Operands::kFloat32); }
+};
+
+// op(a) op(b) + beta * c of operands that were laid out first.
+inline void multiply_laid_out(Matrix<float> c, Matrix<const float> a, kernels::Transpose ta,
+                              Matrix<const float> b, kernels::Transpose tb, float beta) {
+  Arena<float> memory(kernels::layout_floats(a.rows, a.cols) +
+                      kernels::layout_floats(b.rows, b.cols));
+  float* next = memory.take(memory.capacity()).data;
+  const kernels::Operand left = kernels::lay_out(next, kernels::Side::kLeft, a, ta),
+                         right = kernels::lay_out(next, kernels::Side::kRight, b, tb);
+  kernels::multiply(c, left, right, beta);
+}
 
 // `rounded`: what a product makes of a number of alpha * op(a) or of op(b).
 template <class Rounded>
@@ -23,8 +42,15 @@ void expect_products(std::size_t m, std::size_t n, std::size_t k, const Rounded&
   constexpr std::size_t kGap = 3;  // between rows: strides are not widths
   for (const Transpose ta : {Transpose::kNo, Transpose::kYes})
     for (const Transpose tb : {Transpose::kNo, Transpose::kYes})
-      for (const auto& [alpha, beta] : std::vector<std::pair<float, float>>{
-               {1, 0}, {1, 1}, {-0.5f, 0}, {0.3f, 0}, {2, 0.25f}}) {
+      for (const auto& [alpha, beta, laid_out] :
+           std::vector<std::tuple<float, float, bool>>{{1, 0, false},
+                                                       {1, 1, false},
+                                                       {-0.5f, 0, false},
+                                                       {0.3f, 0, false},
+                                                       {2, 0.25f, false},
+                                                       {1, 0, true},
+                                                       {1, 1, true},
+                                                       {1, 0.25f, true}}) {
         const bool at = ta == Transpose::kYes, bt = tb == Transpose::kYes;
         const std::size_t a_rows = at ? k : m, a_cols = at ? m : k, b_rows = bt ? n : k,
                           b_cols = bt ? k : n;
@@ -39,10 +65,16 @@ void expect_products(std::size_t m, std::size_t n, std::size_t k, const Rounded&
         if (beta == 0)
           for (std::size_t i = 0; i < m; ++i)
             c[i * (n + kGap)] = std::numeric_limits<float>::quiet_NaN();
-        kernels::matmul({c.data(), m, n, n + kGap}, {a.data(), a_rows, a_cols, a_cols + kGap}, ta,
-                        {b.data(), b_rows, b_cols, b_cols + kGap}, tb, alpha, beta);
+        const Matrix<float> to{c.data(), m, n, n + kGap};
+        const Matrix<const float> from_a{a.data(), a_rows, a_cols, a_cols + kGap},
+            from_b{b.data(), b_rows, b_cols, b_cols + kGap};
+        if (laid_out) {
+          multiply_laid_out(to, from_a, ta, from_b, tb, beta);
+        } else {
+          kernels::matmul(to, from_a, ta, from_b, tb, alpha, beta);
+        }
         SCOPED_TRACE(std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k) +
-                     (at ? " T" : " N") + (bt ? "T" : "N"));
+                     (at ? " T" : " N") + (bt ? "T" : "N") + (laid_out ? ", laid out" : ""));
         for (std::size_t i = 0; i < m; ++i)
           for (std::size_t j = 0; j < n + kGap; ++j) {
             const std::size_t here = i * (n + kGap) + j;
