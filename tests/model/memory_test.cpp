@@ -38,20 +38,25 @@ void expect_smaller_fits(testing::ModelCase larger, std::size_t items, std::size
   EXPECT_GE(model.memory_bytes(), own.memory_bytes());
 }
 
+testing::ModelCase model_case(Mask mask, const ModelIo& io, std::size_t width, std::size_t hidden,
+                              std::size_t heads, std::size_t head_size, std::size_t batch) {
+  testing::ModelCase c = testing::base_case("memory", mask);
+  c.io = io;
+  c.batch = batch;
+  c.config.width = width;
+  c.config.ffn.width = hidden;
+  c.config.attention.heads = heads;
+  c.config.attention.key_size = c.config.attention.value_size = head_size;
+  return c;
+}
+
 // 2,176 rows of 128 hidden units are computed again, 1,664 are kept: a curriculum's first steps
 // wrote behind the memory that was planned for its last.
 TEST(Memory, ShorterSequencesMayTakeMore) {
-  testing::ModelCase c = testing::base_case("memory", Mask::kCausal);
-  c.io = {8, 1, 34};
+  testing::ModelCase c = model_case(Mask::kCausal, {8, 1, 34}, 32, 128, 8, 4, 64);
   c.config.layers = 6;
-  c.config.width = 32;
-  c.config.ffn.width = 128;
-  c.config.attention.heads = 8;
-  c.config.attention.key_size = 4;
-  c.config.attention.value_size = 4;
-  c.batch = 64;
-  const std::size_t planned = Model<float>(c.config, c.io, c.batch).memory_bytes();
   Model<float> model(c.config, c.io, c.batch);
+  const std::size_t planned = model.memory_bytes();
   gradient(model, c, c.batch, 26);
   EXPECT_EQ(model.memory_bytes(), planned) << "foreseen";
   expect_smaller_fits(c, c.batch, 26);
@@ -59,15 +64,7 @@ TEST(Memory, ShorterSequencesMayTakeMore) {
 
 // 17 sequences are cut into 9 groups with a share of the gradients each, 16 into 16.
 TEST(Memory, FewerSequencesMayTakeMore) {
-  testing::ModelCase c = testing::base_case("memory", Mask::kNone);
-  c.io = {8, 8, 100};
-  c.config.layers = 1;
-  c.config.width = 64;
-  c.config.ffn.width = 64;
-  c.config.attention.heads = 32;
-  c.config.attention.key_size = 16;
-  c.config.attention.value_size = 16;
-  c.batch = 17;
+  const testing::ModelCase c = model_case(Mask::kNone, {8, 8, 100}, 64, 64, 32, 16, 17);
   EXPECT_GT(Model<float>(c.config, c.io, 16).memory_bytes(),
             Model<float>(c.config, c.io, 17).memory_bytes());
   expect_smaller_fits(c, 16, c.io.tokens);
