@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
@@ -57,12 +56,14 @@ class Arena {
     void operator()(T* p) const { std::free(p); }
   };
   static T* allocate(std::size_t n) {
-    const std::size_t bytes = (std::max<std::size_t>(n, 1) * sizeof(T) + kCacheLineBytes - 1) /
-                              kCacheLineBytes * kCacheLineBytes;
+    const std::size_t wanted = std::max<std::size_t>(n, 1) * sizeof(T);
+    const std::size_t whole = wanted >= kLargePageBytes ? kLargePageBytes : kCacheLineBytes;
+    const std::size_t bytes = (wanted + whole - 1) / whole * whole;
     require_memory(static_cast<double>(bytes), "a buffer",
                    "a smaller train.batch, eval.batch or task needs less");
-    void* p = std::aligned_alloc(kCacheLineBytes, bytes);
+    void* p = std::aligned_alloc(whole, bytes);
     if (p == nullptr) throw std::bad_alloc();
+    if (whole == kLargePageBytes) prefer_large_pages(p, bytes);
     std::uninitialized_fill_n(static_cast<T*>(p), bytes / sizeof(T), T{});
     return static_cast<T*>(p);
   }

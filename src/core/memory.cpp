@@ -1,5 +1,9 @@
 #include "core/memory.h"
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -60,6 +64,12 @@ void require_memory(double bytes, const std::string& what, const std::string& ad
   if (!available || bytes <= *available) return;
   throw Error(Exit::kUsage, what + " needs " + bytes_text(bytes) + " of memory, " +
                                 bytes_text(*available) + " are available; " + advice);
+}
+
+void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
+#if defined(__linux__)
+  ::madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
 }
 
 std::string bytes_text(double bytes) {

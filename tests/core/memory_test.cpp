@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+
 #include "core/arena.h"
 #include "core/expect_error.h"
 
@@ -29,6 +31,15 @@ TEST(Memory, SizesThatWrapAreRefused) {
         measure.take(1u << 29, 1u << 29);
       },
       {"any machine"});
+}
+
+TEST(Memory, LargeArenasBeginAtALargePage) {
+  for (const std::size_t n : {kLargePageBytes / sizeof(float), kLargePageBytes / sizeof(float) + 1})
+    for (int again = 0; again < 3; ++again) {
+      Arena<float> arena(n);
+      const auto place = reinterpret_cast<std::uintptr_t>(arena.take(1).data);
+      EXPECT_EQ(place % kLargePageBytes, 0u) << n;
+    }
 }
 
 TEST(Memory, BytesAsPeopleWriteThem) {
